@@ -1,0 +1,1 @@
+"""The wire and the disk as types: methods, events, items, errors. Imports pydantic and nothing of ours."""
