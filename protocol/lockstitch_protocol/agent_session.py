@@ -3,8 +3,6 @@
 Invariant: a session is a thread, with the same id; nothing here is stored apart from the thread.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """Artifacts: file versions and outputs too large for a line, read by reference."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from lockstitch_protocol.file_checkpoint import ContentStatus

@@ -1,7 +1,5 @@
 """Conversation import: finding, previewing and taking over sessions that other tools wrote."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Invariant: every type that has an effect stands in EVENT_TYPES; any other type i
 and replayed, and makes no item.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
 

@@ -1,7 +1,5 @@
 """File checkpoints: recorded changes of files, their contents and their differences."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """The handshake."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import ConfigDict, Field

@@ -4,8 +4,6 @@ Invariant: `ThreadItem` is what reads return and knows eleven types; `HostItem` 
 knows every type. The append path uses `fill_defaults`, not these models.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag

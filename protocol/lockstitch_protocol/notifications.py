@@ -3,8 +3,6 @@
 Invariant: every notification that can be sent stands in NOTIFICATIONS.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from pydantic import BaseModel, Field

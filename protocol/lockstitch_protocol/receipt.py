@@ -1,7 +1,5 @@
 """Receipts: what a turn did, from durable facts only."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -37,12 +35,8 @@ class ChangedFile(Shape):
     op: CheckpointOp = Field(description="What happened to it in all.")
     additions: Count | None = Field(default=None, description="Lines added.")
     deletions: Count | None = Field(default=None, description="Lines removed.")
-    before_sha256: str | None = Field(
-        default=None, alias="beforeSha256", description="Content before; absent: none, or not known."
-    )
-    after_sha256: str | None = Field(
-        default=None, alias="afterSha256", description="Content after; absent: none, or not known."
-    )
+    before_sha256: str | None = Field(default=None, description="Content before; absent: none, or not known.")
+    after_sha256: str | None = Field(default=None, description="Content after; absent: none, or not known.")
 
 
 class Gap(Shape):

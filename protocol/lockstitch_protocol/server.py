@@ -1,7 +1,5 @@
 """The process itself: its status, its end, and requests about requests."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from lockstitch_protocol.wire import Count, Params, Shape

@@ -1,7 +1,5 @@
 """Threads: conversations with an agent, how they are opened, listed, read and put away."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field

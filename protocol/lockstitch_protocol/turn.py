@@ -1,7 +1,5 @@
 """Turns: one request by the user and all that the agent did for it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
