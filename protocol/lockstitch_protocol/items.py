@@ -7,6 +7,7 @@ knows every type. The append path uses `fill_defaults`, not these models.
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
+from typing_extensions import TypeAliasType
 
 from lockstitch_protocol.checks import FieldError
 from lockstitch_protocol.item_fields import ITEM_FIELDS, ITEM_STATUSES, ItemError, fill_defaults
@@ -68,10 +69,13 @@ class MentionInput(Shape):
     path: str = Field(description="Path or URI of what is mentioned.")
 
 
-UserInput = Annotated[
-    TextInput | ImageInput | LocalImageInput | SkillInput | MentionInput,
-    Field(discriminator="type", description="One part of a user's message."),
-]
+UserInput = TypeAliasType(
+    "UserInput",
+    Annotated[
+        TextInput | ImageInput | LocalImageInput | SkillInput | MentionInput,
+        Field(discriminator="type", description="One part of a user's message."),
+    ],
+)
 
 
 class OutputRef(Shape):
@@ -217,29 +221,35 @@ class OtherItem(Item):
     type: Annotated[str, Field(min_length=1)] = Field(description="Any other type.")
 
 
-ThreadItem = Annotated[
-    UserMessageItem
-    | AgentMessageItem
-    | PlanItem
-    | ReasoningItem
-    | CommandExecutionItem
-    | FileChangeItem
-    | McpToolCallItem
-    | DynamicToolCallItem
-    | WebSearchItem
-    | ImageViewItem
-    | ContextCompactionItem,
-    Field(discriminator="type", description="One thing in a turn."),
-]
+ThreadItem = TypeAliasType(
+    "ThreadItem",
+    Annotated[
+        UserMessageItem
+        | AgentMessageItem
+        | PlanItem
+        | ReasoningItem
+        | CommandExecutionItem
+        | FileChangeItem
+        | McpToolCallItem
+        | DynamicToolCallItem
+        | WebSearchItem
+        | ImageViewItem
+        | ContextCompactionItem,
+        Field(discriminator="type", description="One thing in a turn."),
+    ],
+)
 
 
 def _tag(value: Any) -> str:
     kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return kind if isinstance(kind, str) and kind in ITEM_FIELDS else "other"
+    return "known" if isinstance(kind, str) and kind in ITEM_FIELDS else "other"
 
 
-HostItem = Annotated[
-    Annotated[ThreadItem, Tag("known")] | Annotated[OtherItem, Tag("other")],
-    Discriminator(lambda value: "other" if _tag(value) == "other" else "known"),
-]
-"""An item as a host may send it: a known one, or one of any other type with an id."""
+HostItem = TypeAliasType(
+    "HostItem",
+    Annotated[
+        Annotated[ThreadItem, Tag("known")] | Annotated[OtherItem, Tag("other")],
+        Discriminator(_tag),
+        Field(description="An item as a host may send it: a known one, or one of any other type with an id."),
+    ],
+)

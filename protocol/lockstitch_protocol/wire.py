@@ -26,13 +26,19 @@ Count = Annotated[int, Field(ge=0)]
 """An integer that is not negative."""
 
 
+_NULL: JsonObject = {"type": "null"}
+
+
 def _allow_null(schema: JsonObject) -> None:
-    """What has a default may also be null."""
+    """What is optional may also be null."""
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
-        if name not in required and "default" in field and field["default"] is not None and "anyOf" not in field:
-            moved = {key: field.pop(key) for key in list(field) if key not in ("default", "description", "title")}
-            field["anyOf"] = [moved, {"type": "null"}]
+        moved = {key: inner for key, inner in field.items() if key not in ("default", "description")}
+        if name in required or not moved or _NULL in field.get("anyOf", ()):
+            continue
+        for key in moved:
+            del field[key]
+        field["anyOf"] = [*moved.get("anyOf", [moved]), _NULL]
 
 
 def _leave_null_out(schema: JsonObject) -> None:
@@ -42,7 +48,7 @@ def _leave_null_out(schema: JsonObject) -> None:
         if name in required or field.get("default", ...) is not None:
             continue
         del field["default"]
-        kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
+        kinds = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
         if len(kinds) == 1:
             del field["anyOf"]
             field.update(kinds[0])
