@@ -7,6 +7,7 @@ that the payload's place is found without parsing.
 
 from __future__ import annotations
 
+from binascii import hexlify
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -27,6 +28,7 @@ MAX_LINE_BYTES = 128 << 20
 _SUM_KEY = b',"sum":"'
 _END = b'"}'
 _PAYLOAD_KEY = b',"payload":'
+_PLAIN = bytes(set(range(0x20, 0x7F)) - {0x22, 0x5C})  # stands for itself in a JSON string
 _COPY_LIMIT = 1 << 16  # up to here one concatenation is cheaper than a second call to the hash
 
 
@@ -81,7 +83,7 @@ def encode_line(sequence: int, draft: Draft, previous_sum: bytes, *, more: int =
     payload = draft.payload
     summed = b"".join((head, payload, tail))
     digest = _sum(previous_sum, summed)
-    return Encoded(b'%b,"sum":"%b"}\n' % (summed, digest), digest, len(head), len(payload))
+    return Encoded(b"".join((summed, _SUM_KEY, digest, b'"}\n')), digest, len(head), len(payload))
 
 
 def encode_append(
@@ -154,15 +156,20 @@ def is_canonical(data: bytes, line: Line) -> bool:
 
 def _frame(sequence: int, draft: Draft, more: int, req: str | None) -> tuple[bytes, bytes]:
     """The bytes before the payload and those between it and the sum."""
-    at, kind, event_id, turn_id, item_id = draft.at, draft.type, draft.event_id, draft.turn_id, draft.item_id
-    turn = f'","turnId":"{turn_id}' if turn_id is not None else ""
-    item = f'","itemId":"{item_id}' if item_id is not None else ""
-    text = f"{at}{kind}{event_id}{turn_id}{item_id}"
-    if not (text.isascii() and text.isprintable()) or '"' in text or "\\" in text:
-        at, kind, event_id = _escaped(at), _escaped(kind), _escaped(event_id)
-        turn = f'","turnId":"{_escaped(turn_id)}' if turn_id is not None else ""
-        item = f'","itemId":"{_escaped(item_id)}' if item_id is not None else ""
-    head = f'{{"sequence":{sequence},"at":"{at}","type":"{kind}","eventId":"{event_id}{turn}{item}","payload":'
+    quotes = 16
+    turn = item = ""
+    if draft.turn_id is not None:
+        turn = f'","turnId":"{draft.turn_id}'
+        quotes += 4
+    if draft.item_id is not None:
+        item = f'","itemId":"{draft.item_id}'
+        quotes += 4
+    head = (
+        f'{{"sequence":{sequence},"at":"{draft.at}","type":"{draft.type}",'
+        f'"eventId":"{draft.event_id}{turn}{item}","payload":'
+    ).encode()
+    if head.translate(None, _PLAIN) != b'"' * quotes:
+        head = _escaped_head(sequence, draft)
     tail = ""
     if more:
         tail = f',"more":{more}'
@@ -172,16 +179,21 @@ def _frame(sequence: int, draft: Draft, more: int, req: str | None) -> tuple[byt
         tail += f',"digest":"{draft.digest}"'
     if draft.original_sum is not None:
         tail += f',"originalSum":"{draft.original_sum}"'
-    return head.encode(), tail.encode()
+    return head, tail.encode()
 
 
-def _escaped(text: str) -> str:
-    return encode(text)[1:-1].decode()
+def _escaped_head(sequence: int, draft: Draft) -> bytes:
+    keys = {"sequence": sequence, "at": draft.at, "type": draft.type, "eventId": draft.event_id}
+    if draft.turn_id is not None:
+        keys["turnId"] = draft.turn_id
+    if draft.item_id is not None:
+        keys["itemId"] = draft.item_id
+    return encode(keys)[:-1] + _PAYLOAD_KEY
 
 
 def _sum(previous_sum: bytes, summed: bytes) -> bytes:
     if len(summed) <= _COPY_LIMIT:
-        return sha256(previous_sum + summed).hexdigest()[:16].encode()
+        return hexlify(sha256(previous_sum + summed).digest()[:8])
     state = sha256(previous_sum)
     state.update(summed)
-    return state.hexdigest()[:16].encode()
+    return hexlify(state.digest()[:8])
