@@ -190,11 +190,10 @@ class _Scan:
             later = line.sequence - doubt.line.sequence
             self._resolve(not passed_by and (later == 1 if claimed else later > 0))
         body = data[found.start : found.end]
-        if found.follows is not None and line.sequence >= self.expected:
+        proven = found.follows is not None
+        if proven and line.sequence >= self.expected:
             self._accept(Record(start, body, line, chained), self.gap)
-        elif found.follows is None and line.sequence == self.expected:
-            self._lose(start, stop, "rotten")
-        elif found.follows is None and not self.gap and self._only_its_sequence_rotted(body, line):
+        elif not proven and self._is_rotten(body, line):
             self._lose(start, stop, "rotten")
         elif line.sequence < self.expected:
             self._lose(start, stop, "duplicateSequence")
@@ -225,7 +224,10 @@ class _Scan:
         self.out += held
         self.damage, self.gap = later_damage, later_gap or not is_record
 
-    def _only_its_sequence_rotted(self, body: bytes, line: Line) -> bool:
+    def _is_rotten(self, body: bytes, line: Line) -> bool:
+        """Whether the sum before it is at hand and does not hold, or would if its sequence were the expected one."""
+        if self.gap or line.sequence == self.expected:
+            return line.sequence == self.expected
         told = b'{"sequence":%d' % line.sequence
         mended = b'{"sequence":%d' % self.expected + body[len(told) :]
         return body.startswith(told) and sum_of(mended, self.trusted) == body[-18:-2]
