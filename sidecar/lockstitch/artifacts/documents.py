@@ -87,12 +87,13 @@ def write_version(
 
 
 def bounded_diff(unified: str, limit: int = MAX_DIFF_BYTES) -> str:
-    """A unified diff cut before the first hunk that does not fit in `limit` bytes."""
+    """A unified diff cut before the first hunk that does not fit in `limit` bytes; empty if none does."""
     data = unified.encode("utf-8")
     if len(data) <= limit:
         return unified
+    first = data.find(b"\n@@ ") + 1
     end = data.rfind(b"\n@@ ", 0, limit + 1) + 1
-    return data[:end].decode("utf-8")
+    return data[:end].decode("utf-8") if end > first else ""
 
 
 def _folders(thread_id: str, path: str) -> tuple[str, str, str]:
