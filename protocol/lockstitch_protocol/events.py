@@ -1,0 +1,362 @@
+"""Events: what enters a thread, what each type's payload holds, and the one table of types.
+
+Invariant: every type that has an effect stands in EVENT_TYPES; any other type is stored, listed, exported
+and replayed, and makes no item.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self
+
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
+
+from lockstitch_protocol.event_checks import PayloadError, check_payload
+from lockstitch_protocol.items import FileUpdateChange, HostItem, ItemStatus
+from lockstitch_protocol.snapshot import SNAPSHOT_FIELDS
+from lockstitch_protocol.wire import Count, JsonObject, NewId, Params, Shape
+
+__all__ = ["EVENT_TYPES", "AgentEvent", "AppendParams", "AppendResult", "EventType", "PayloadError", "check_payload"]
+
+
+class AgentEvent(Shape):
+    """One durable fact of a thread, as it is returned."""
+
+    event_id: str = Field(description="Unique in its thread.")
+    sequence: Count | None = Field(
+        default=None,
+        description="1, 2, 3… without gaps in its thread: the only order. Absent while it is not stored yet.",
+    )
+    session_id: str = Field(description="The session, which is the thread: the same id.")
+    thread_id: str = Field(description="The thread that the event belongs to.")
+    turn_id: str | None = Field(default=None, description="The turn that it belongs to.")
+    item_id: str | None = Field(default=None, description="The item that it belongs to.")
+    type: str = Field(description="Its type, one of the table or any other.")
+    timestamp: str = Field(description="When it happened: RFC 3339, UTC, microseconds. For people, not for order.")
+    payload: JsonObject = Field(description="As stored: file content is a reference, a whole item is in `item`.")
+
+
+class RuntimeEventInput(Params):
+    """One event that a host reports."""
+
+    type: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices("type", "eventType", "event_type"),
+        description="Type of the event; `eventType` and `event_type` are taken too.",
+    )
+    payload: JsonObject = Field(default_factory=dict[str, Any], description="What the type says; absent is {}.")
+    event_id: NewId | None = Field(
+        default=None, description="The host's own id: the same id with the same content is stored once."
+    )
+    item_id: str | None = Field(default=None, description="The item that the event belongs to.")
+    at: str | None = Field(default=None, description="When it happened, RFC 3339; kept as the event's timestamp.")
+
+
+class AppendParams(Params):
+    """Params of agentSession/runtimeEvents/append: all of the events are stored, or none."""
+
+    session_id: str = Field(description="The session (the thread's id).")
+    turn_id: str | None = Field(
+        default=None, description="The turn of these events; an item event without one goes to the open turn."
+    )
+    runtime_events: list[RuntimeEventInput] = Field(
+        default_factory=list[RuntimeEventInput], description="The events, in order."
+    )
+    durability: Literal["sync", "buffered"] | None = Field(
+        default=None,
+        description="`sync`: answered when it is on the disk. `buffered`: within 2 s. Default sync; buffered if the "
+        "request holds deltas only.",
+    )
+
+
+class AppendResult(Shape):
+    """Result of agentSession/runtimeEvents/append."""
+
+    events: list[AgentEvent] = Field(description="As many as were sent, in their order.")
+    duplicates: Count | None = Field(default=None, description="How many of them were stored before.")
+
+
+class OpenPayload(Shape):
+    """A payload whose further fields are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class EventError(OpenPayload):
+    """Why something failed."""
+
+    message: str | None = Field(default=None, description="A sentence for a person.")
+
+
+class TurnUsage(OpenPayload):
+    """Tokens that a turn used, as far as the host says."""
+
+    input_tokens: Count | None = Field(default=None, description="Tokens sent to the model.")
+    cached_input_tokens: Count | None = Field(default=None, description="Of these, tokens read from the cache.")
+    output_tokens: Count | None = Field(default=None, description="Tokens that the model wrote.")
+    reasoning_output_tokens: Count | None = Field(default=None, description="Of these, tokens of reasoning.")
+    model: str | None = Field(default=None, description="The model.")
+    cost_usd: float | None = Field(default=None, description="Cost in US dollars, where the host knows it.")
+
+
+class TurnPayload(OpenPayload):
+    """Payload of turn.started, turn.completed, turn.failed and turn.canceled."""
+
+    usage: TurnUsage | None = Field(default=None, description="Usage of the whole turn.")
+    error: str | EventError | None = Field(default=None, description="Why the turn failed: a text or an object.")
+
+
+class ItemPayload(OpenPayload):
+    """Payload of item.started, item.updated and item.completed."""
+
+    item: HostItem = Field(description="The item as a whole; missing fields get their defaults.")
+
+
+class DeltaPayload(OpenPayload):
+    """Payload of message.delta, reasoning.delta and command.output: streamed text."""
+
+    item_id: NewId = Field(description="The item that grows.")
+    delta: str = Field(description="The text to add to it.")
+
+
+class MessagePayload(OpenPayload):
+    """Payload of message.created."""
+
+    role: Literal["user", "assistant"] = Field(description="Who speaks.")
+    content: str | list[JsonObject] = Field(description="A text, or parts with `type` and `text`.")
+    item_id: NewId | None = Field(default=None, description="Id of the message's item; one is made if absent.")
+    client_id: str | None = Field(default=None, description="The client's own id of the message.")
+
+
+class CommandStartedPayload(OpenPayload):
+    """Payload of command.started."""
+
+    command: str | list[str] = Field(description="The command line, or its arguments.")
+    item_id: NewId | None = Field(default=None, description="Id of the command's item; one is made if absent.")
+    cwd: str | None = Field(default=None, description="Where it runs.")
+    source: str | None = Field(default=None, description="Who runs it.")
+    command_actions: list[JsonObject] | None = Field(default=None, description="What it is understood to do.")
+
+
+class CommandExitedPayload(OpenPayload):
+    """Payload of command.exited."""
+
+    item_id: NewId = Field(description="The command's item.")
+    exit_code: int | None = Field(default=None, description="Exit code, where there is one.")
+    aggregated_output: str | None = Field(default=None, description="The whole output, if it was not streamed.")
+    duration_ms: int | None = Field(default=None, description="How long it ran, in milliseconds.")
+    status: ItemStatus | None = Field(default=None, description="How it ended.")
+
+
+class PatchStartedPayload(OpenPayload):
+    """Payload of patch.started."""
+
+    changes: list[FileUpdateChange] = Field(description="What the patch is to change.")
+    item_id: NewId | None = Field(default=None, description="Id of the patch's item; one is made if absent.")
+
+
+class PatchEndedPayload(OpenPayload):
+    """Payload of patch.applied, patch.failed and patch.declined."""
+
+    item_id: NewId = Field(description="The patch's item.")
+    changes: list[FileUpdateChange] | None = Field(default=None, description="What was changed, if it differs.")
+    error: str | EventError | None = Field(default=None, description="Why the patch failed.")
+
+
+class PlanPayload(OpenPayload):
+    """Payload of plan.final."""
+
+    text: str = Field(description="The plan.")
+    item_id: NewId | None = Field(default=None, description="Id of the plan's item; one is made if absent.")
+
+
+class ReasoningPayload(OpenPayload):
+    """Payload of reasoning.final."""
+
+    item_id: NewId | None = Field(default=None, description="Id of the item; one is made if absent.")
+    text: str | None = Field(default=None, description="The reasoning as one text.")
+    summary: list[str] | None = Field(default=None, description="Summaries of the reasoning.")
+    content: list[str] | None = Field(default=None, description="The reasoning itself.")
+
+
+class CompactionPayload(OpenPayload):
+    """Payload of context.compaction.completed."""
+
+    item_id: NewId | None = Field(default=None, description="Id of the item; one is made if absent.")
+
+
+def _spelled(name: str) -> AliasChoices:
+    return AliasChoices(name, *SNAPSHOT_FIELDS[name][0])
+
+
+class SnapshotFields(OpenPayload):
+    """What a snapshot says about one file. Each name is also taken in snake_case."""
+
+    path: str | None = Field(default=None, description="Path in the workspace; inside it also absolute.")
+    path_base64: str | None = Field(
+        default=None,
+        validation_alias=_spelled("pathBase64"),
+        description="The exact path where its name is not valid Unicode.",
+    )
+    op: Literal["created", "modified", "deleted", "renamed"] | None = Field(
+        default=None, description="What happened; worked out from the contents if absent."
+    )
+    old_path: str | None = Field(
+        default=None, validation_alias=_spelled("oldPath"), description="Path before a rename."
+    )
+    old_path_base64: str | None = Field(
+        default=None, validation_alias=_spelled("oldPathBase64"), description="The exact path before a rename."
+    )
+    content: str | None = Field(default=None, description="The file's text now; read from the disk if absent.")
+    content_base64: str | None = Field(
+        default=None, validation_alias=_spelled("contentBase64"), description="The file's bytes now."
+    )
+    previous_content: str | None = Field(
+        default=None,
+        validation_alias=_spelled("previousContent"),
+        description="The file's text before; `beforeContent` and `oldContent` are taken too.",
+    )
+    previous_content_base64: str | None = Field(
+        default=None, validation_alias=_spelled("previousContentBase64"), description="The file's bytes before."
+    )
+    before_absent: bool | None = Field(
+        default=None, validation_alias=_spelled("beforeAbsent"), description="True: there was no such file before."
+    )
+    before_not_captured: bool | None = Field(
+        default=None,
+        validation_alias=_spelled("beforeNotCaptured"),
+        description="True: what was there before is not known, and nothing is to be assumed.",
+    )
+    after_not_captured: bool | None = Field(
+        default=None,
+        validation_alias=_spelled("afterNotCaptured"),
+        description="True: what the file became is not known, and the disk is not to be read.",
+    )
+    diff: str | None = Field(default=None, description="Unified diff of the change, where no contents are known.")
+    mode: str | None = Field(default=None, pattern="^[0-7]{3,6}$", description="File mode, octal, such as `0644`.")
+    checkpoint_id: NewId | None = Field(
+        default=None, validation_alias=_spelled("checkpointId"), description="The host's own id of the checkpoint."
+    )
+    artifact_id: str | None = Field(
+        default=None, validation_alias=_spelled("artifactId"), description="Kept as metadata; places nothing."
+    )
+    title: str | None = Field(default=None, description="Title for people.")
+    kind: str | None = Field(default=None, description="What sort of document it is.")
+    preview: str | None = Field(default=None, description="A short text for lists.")
+    document: Any = Field(default=None, description="The host's own document, kept in the version document.")
+    metadata: JsonObject | None = Field(default=None, description="Anything else; kept and returned.")
+
+
+class SnapshotPayload(SnapshotFields):
+    """Payload of artifact.snapshot and file.changed: the only way a file version enters."""
+
+    artifact: SnapshotFields | None = Field(default=None, description="The same fields, nested.")
+    change: SnapshotFields | None = Field(default=None, description="The same fields, nested.")
+
+    @model_validator(mode="after")
+    def _has_path(self) -> Self:
+        places = [self, self.artifact, self.change]
+        if all(place is None or (place.path is None and place.path_base64 is None) for place in places):
+            raise ValueError("path is required")
+        return self
+
+
+class ActionPayload(OpenPayload):
+    """Payload of action.required, action.resolved and action.cancelled: approvals."""
+
+    request_id: str = Field(min_length=1, description="Names the question; its answer carries the same.")
+
+
+class UsagePayload(OpenPayload):
+    """Payload of provider.usage: what one request to a model cost."""
+
+    input_tokens: Count = Field(description="Tokens sent to the model.")
+    cached_input_tokens: Count = Field(description="Of these, tokens read from the cache.")
+    output_tokens: Count = Field(description="Tokens that the model wrote.")
+    reasoning_output_tokens: Count = Field(description="Of these, tokens of reasoning.")
+    model: str | None = Field(default=None, description="The model.")
+    cost_usd: float | None = Field(default=None, description="Cost in US dollars, where the host knows it.")
+
+
+class RoutePayload(OpenPayload):
+    """Payload of route.selected."""
+
+    provider: str = Field(description="The provider that serves the turn.")
+    model: str = Field(description="The model that serves the turn.")
+    wire_format: str | None = Field(default=None, description="The provider's protocol.")
+
+
+class AuthorityPayload(OpenPayload):
+    """Payload of authority.set."""
+
+    mode: str = Field(description="What the agent may do in this turn.")
+    trust: str | None = Field(default=None, description="How far the workspace is trusted.")
+    sandbox: Any = Field(default=None, description="The sandbox, as the host describes it.")
+    allowed: Any = Field(default=None, description="What is allowed without asking, as the host describes it.")
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """What the protocol knows about one type of event."""
+
+    payload: type[Shape]
+    effect: str
+    needs_turn: bool = False
+    """Refused with noActiveTurn where none is given and none is open."""
+    joins_turn: bool = False
+    """Without a turn id it goes to the open turn, if there is one."""
+    from_clients: bool = True
+    """False: written by the sidecar itself, refused from clients."""
+    streamed: bool = False
+    """Streamed text: notified at once, stored in segments."""
+
+
+def _item_event(payload: type[Shape], effect: str, *, streamed: bool = False) -> EventType:
+    return EventType(payload, effect, needs_turn=True, joins_turn=True, streamed=streamed)
+
+
+def _own(effect: str, *, needs_turn: bool = False) -> EventType:
+    return EventType(OpenPayload, effect, needs_turn=needs_turn, from_clients=False)
+
+
+EVENT_TYPES: Final[dict[str, EventType]] = {
+    "turn.started": EventType(TurnPayload, "Opens a turn."),
+    "turn.completed": _item_event(TurnPayload, "Ends the turn: completed."),
+    "turn.failed": _item_event(TurnPayload, "Ends the turn: failed."),
+    "turn.canceled": _item_event(TurnPayload, "Ends the turn: interrupted by the user."),
+    "turn.interrupted": _own("Records that the process that served the turn is gone.", needs_turn=True),
+    "turn.resumed": _own("The host goes on with an interrupted turn.", needs_turn=True),
+    "thread.started": _own("Line 1 of every rollout."),
+    "thread.updated": _own("Name, metadata or workspace of the thread changed."),
+    "thread.archived": _own("The thread was archived."),
+    "thread.unarchived": _own("The thread was taken out of the archive."),
+    "thread.recovered": _own("A repair set bytes of the rollout aside."),
+    "item.started": _item_event(ItemPayload, "An item begins."),
+    "item.updated": _item_event(ItemPayload, "An item changes."),
+    "item.completed": _item_event(ItemPayload, "An item is whole."),
+    "message.delta": _item_event(DeltaPayload, "Streamed text of a message.", streamed=True),
+    "reasoning.delta": _item_event(DeltaPayload, "Streamed text of reasoning.", streamed=True),
+    "command.output": _item_event(DeltaPayload, "Streamed output of a command.", streamed=True),
+    "message.created": _item_event(MessagePayload, "A message item."),
+    "command.started": _item_event(CommandStartedPayload, "A command item begins."),
+    "command.exited": _item_event(CommandExitedPayload, "A command item is whole."),
+    "patch.started": _item_event(PatchStartedPayload, "A file change item begins."),
+    "patch.applied": _item_event(PatchEndedPayload, "A file change item is completed."),
+    "patch.failed": _item_event(PatchEndedPayload, "A file change item is failed."),
+    "patch.declined": _item_event(PatchEndedPayload, "A file change item is declined."),
+    "plan.final": _item_event(PlanPayload, "A plan item."),
+    "reasoning.final": _item_event(ReasoningPayload, "A reasoning item."),
+    "context.compaction.completed": _item_event(CompactionPayload, "A context compaction item."),
+    "artifact.snapshot": EventType(SnapshotPayload, "A file checkpoint.", joins_turn=True),
+    "file.changed": EventType(SnapshotPayload, "A file checkpoint.", joins_turn=True),
+    "action.required": EventType(ActionPayload, "A question to the user is open.", joins_turn=True),
+    "action.resolved": EventType(ActionPayload, "A question was answered.", joins_turn=True),
+    "action.cancelled": EventType(ActionPayload, "A question was withdrawn.", joins_turn=True),
+    "provider.usage": EventType(UsagePayload, "Adds to the usage of turn and thread.", joins_turn=True),
+    "route.selected": _item_event(RoutePayload, "The turn's provider and model."),
+    "authority.set": _item_event(AuthorityPayload, "What the turn's agent may do."),
+}
+
+
+def may_client_send(event_type: str) -> bool:
+    """Whether a host may append this type; `thread.*` and some of `turn.*` are the sidecar's own."""
+    known = EVENT_TYPES.get(event_type)
+    return not event_type.startswith("thread.") and (known is None or known.from_clients)

@@ -1,0 +1,63 @@
+"""The two commands: `lockstitch-sidecar` is the process that a host spawns, `lockstitch` is for people.
+
+Invariant: nothing heavy is imported before the first reply.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from lockstitch.settings import USAGE, UsageError, parse_arguments, settings_of_process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+
+def sidecar(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the sidecar on stdin and stdout; never returns."""
+    try:
+        arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
+        if arguments.wants is None:
+            settings = settings_of_process(arguments)
+    except UsageError as error:
+        _say(2, f"lockstitch-sidecar: {error}\n")
+        os._exit(2)
+    if arguments.wants is not None:
+        from lockstitch import __version__
+
+        _say(1, USAGE if arguments.wants == "help" else f"lockstitch {__version__}\n")
+        os._exit(0)
+    from lockstitch.rpc.serve import serve
+
+    os._exit(serve(settings, _load))
+
+
+def _load() -> object:
+    from lockstitch.operations.application import application
+
+    return application()
+
+
+def _say(descriptor: int, text: str) -> None:
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        return  # nobody listens
+
+
+def main() -> int:
+    """Run the `lockstitch` command; its exit status."""
+    if sys.argv[1:2] == ["serve"]:
+        sidecar(sys.argv[2:])
+    from lockstitch.cli.main import main as run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

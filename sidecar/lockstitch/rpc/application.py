@@ -1,0 +1,56 @@
+"""What the wire serves: a registry of methods, an operation for each, and the runtime that they share.
+
+Invariant: `rpc/` knows operations only through this; tests serve others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from lockstitch.operations.call import Call
+from lockstitch.settings import Settings
+
+
+class Runtime(Protocol):
+    """What operations share, as far as the wire has to know it."""
+
+    async def start(self) -> None:
+        """Make ready to serve. Raises LockstitchError; may then be tried again with a new runtime."""
+        ...
+
+    async def drain(self) -> bool:
+        """Wait until everything accepted is stored; False if something could not be."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything. Called once, also after a failed start."""
+        ...
+
+
+class Method(Protocol):
+    """An entry of the method registry, as far as dispatch reads it."""
+
+    @property
+    def params(self) -> type[BaseModel]:
+        """The model of the params."""
+        ...
+
+
+Operation = Callable[[Any, Call, Any], Awaitable[Any]]
+"""`async (runtime, call, params) -> result`: the result is what `codec.encode` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """Everything that `serve` needs beyond the settings."""
+
+    methods: Mapping[str, Method]
+    operations: Mapping[str, Operation]
+    open_runtime: Callable[[Settings, str], Runtime]
+    """Makes the runtime of (settings, boot id); does nothing slow."""
+    ended_early: frozenset[str] = frozenset()
+    """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""

@@ -1,0 +1,125 @@
+"""Runs one operation and turns what it returns or raises into an outcome: the only place where errors become replies.
+
+Invariant: the only importer of jsonrpcserver, and of it only the inner dispatch of one request: its front door
+rejects whole batches, leaks exception texts and hides cancellation.
+Invariant: no exception leaves `run` but the cancellation of its own task; no text of an exception that is not a
+LockstitchError reaches a client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from jsonrpcserver.async_dispatcher import dispatch_request
+from jsonrpcserver.request import Request as LibraryRequest
+from jsonrpcserver.result import Error, Left, Result, Success
+from lockstitch_protocol.errors import ERROR_CODES
+from lockstitch_protocol.ids import new_id
+from pydantic import BaseModel, ValidationError
+
+from lockstitch.errors import InvalidError, LockstitchError
+from lockstitch.operations.call import Call
+from lockstitch.rpc.application import Application, Method, Operation
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error reply. `data` holds its kind."""
+
+    code: int
+    message: str
+    data: dict[str, Any]
+
+
+def refuse(kind: str, message: str, **facts: Any) -> Refusal:
+    """An error reply of that kind."""
+    return Refusal(ERROR_CODES[kind], message, {"kind": kind, **facts})
+
+
+def refusal_of(error: BaseException, doing: str) -> Refusal:
+    """What the client is told of an exception; one that is a bug is logged under the id that the reply names."""
+    if isinstance(error, LockstitchError) and error.kind in ERROR_CODES:
+        return Refusal(ERROR_CODES[error.kind], error.message, {**error.facts, "kind": error.kind})
+    if isinstance(error, ValidationError):
+        return _invalid(error)
+    error_id = new_id("err")
+    _log.error("%s: %s", error_id, doing, exc_info=(type(error), error, error.__traceback__))
+    return refuse(
+        "internalError", f"An internal error; the log says more under {error_id}. Please report it.", errorId=error_id
+    )
+
+
+def _invalid(error: ValidationError) -> Refusal:
+    errors = [
+        {"path": ".".join(str(part) for part in found["loc"]), "message": found["msg"]}
+        for found in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    first = errors[0]
+    return refuse("invalidParams", f"{first['path'] or 'params'}: {first['message']}", errors=errors)
+
+
+class _Served:
+    """An operation in the form that the library calls: with the call alone, answering with its result types."""
+
+    # found by inspect.signature at once; working it out anew for each request costs more than the request
+    __signature__ = inspect.Signature([inspect.Parameter("call", inspect.Parameter.POSITIONAL_ONLY)])
+    __slots__ = ("_dispatcher", "_model", "_operation")
+
+    def __init__(self, dispatcher: Dispatcher, operation: Operation, model: type[BaseModel]) -> None:
+        self._dispatcher = dispatcher
+        self._operation = operation
+        self._model = model
+
+    async def __call__(self, call: Call, /) -> Result:
+        try:
+            params = self._model.model_validate(call.params)
+            return Success(await self._operation(self._dispatcher.runtime, call, params))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # a SystemExit in an operation must not end the process either
+            refusal = refusal_of(error, self._operation.__name__)
+            return Error(refusal.code, refusal.message, refusal.data)
+
+
+class Dispatcher:
+    """The operations of an application, ready to be called by method name."""
+
+    def __init__(self, application: Application) -> None:
+        self.runtime: Any = None
+        self.registry: Mapping[str, Method] = application.methods
+        self._methods = {
+            name: _Served(self, operation, application.methods[name].params)
+            for name, operation in application.operations.items()
+        }
+
+    def knows(self, method: str) -> bool:
+        """Whether there is an operation of that name."""
+        return method in self._methods
+
+    def validate(self, method: str, params: dict[str, Any]) -> BaseModel | Refusal:
+        """The params of a method that is not an operation, checked by the registry's model."""
+        try:
+            return self.registry[method].params.model_validate(params)
+        except ValidationError as error:
+            return _invalid(error)
+
+    async def run(self, method: str, call: Call) -> Any:
+        """Validate the params and run the operation: its result, or a Refusal."""
+        _, outcome = await dispatch_request(cast(Any, self._methods), call, LibraryRequest(method, [], call.request_id))
+        found = cast(Any, outcome)
+        if isinstance(outcome, Left):
+            return Refusal(*found._error)
+        return found._value.result
+
+
+def bad_params(message: str) -> Refusal:
+    """Params that are not even an object."""
+    error = InvalidError.at("", message)
+    return refuse("invalidParams", message, **error.facts)

@@ -1,0 +1,50 @@
+"""Collects what ends the process: signals, the parent's death. The loop takes them over once it runs.
+
+Invariant: while no byte has arrived there is nothing to lose, and the process ends at once; afterwards an end
+is only a wish, which the loop serves after all that was read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Ends:
+    """Call it with the reason for which the process has to end; from any thread, or a signal handler."""
+
+    def __init__(self) -> None:
+        self.idle = False
+        """Nothing has been read and nothing has been answered: the process may simply stop."""
+        self.reason: str | None = None
+        self._take: Callable[[str], None] | None = None
+
+    def __call__(self, reason: str) -> None:
+        if self.reason is not None:
+            return
+        if self.idle:
+            os._exit(0)
+        self.reason = reason
+        if self._take is not None:
+            self._take(reason)
+
+    def hand_to(self, take: Callable[[str], None]) -> None:
+        """From now on `take` hears of an end, also of one that came before. It has to be safe in any thread."""
+        self._take = take
+        if self.reason is not None:
+            take(self.reason)
+
+    def watch_signals(self) -> None:
+        """SIGTERM, SIGINT, SIGHUP (on Windows, SIGBREAK) end the process in order, whatever they did before."""
+        try:
+            # the module `signal` imports enum, which costs a third of a bare start
+            import _signal as signals
+        except ImportError:
+            import signal as signals
+        names = ("SIGINT", "SIGTERM", "SIGBREAK" if sys.platform == "win32" else "SIGHUP")
+        for name in names:
+            signals.signal(getattr(signals, name), lambda _number, _frame, name=name: self(name))
