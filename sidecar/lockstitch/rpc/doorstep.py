@@ -63,7 +63,9 @@ def open_connection(wire: Wire, settings: Settings, boot_id: str, ends: Ends) ->
         if reply is not None:
             opening.messages.pop(0)
             body = reply.encode()
-            _write(wire.output, b"Content-Length: %d\r\n\r\n" % len(body) + body if opening.framer.framed else body + b"\n")
+            _write(
+                wire.output, b"Content-Length: %d\r\n\r\n" % len(body) + body if opening.framer.framed else body + b"\n"
+            )
     return opening
 
 

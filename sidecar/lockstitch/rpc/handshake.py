@@ -94,7 +94,10 @@ def initialize_result(settings: Settings, boot_id: str) -> dict[str, Any]:
             "version": lockstitch.__version__,
             "protocolVersion": "appserver.v0",
         },
-        "platform": {"family": "desktop", "os": {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform)},
+        "platform": {
+            "family": "desktop",
+            "os": {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform),
+        },
         "capabilities": CAPABILITIES,
         "dataRoot": data_root,
         "bootId": boot_id,

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lockstitch_protocol.retired import RETIRED_METHODS
-
 from lockstitch import codec
 from lockstitch.rpc.application import Application, Runtime
 from lockstitch.rpc.connection import Connection
@@ -26,6 +24,7 @@ from lockstitch.rpc.intake import cost_of
 from lockstitch.rpc.peek import peek_id
 from lockstitch.rpc.request import Batch, Request
 from lockstitch.settings import Settings
+from lockstitch_protocol.retired import RETIRED_METHODS
 
 RUNNING_LIMIT = 1024
 """Requests that run at once; further ones wait in order."""
@@ -155,7 +154,9 @@ class Session:
         try:
             value: Any = codec.decode(message)
         except codec.TooDeepError as error:
-            self._refuse_raw(message, peek_id(message, message[-65536:]), refuse("tooDeep", _sentence(str(error))), cost)
+            self._refuse_raw(
+                message, peek_id(message, message[-65536:]), refuse("tooDeep", _sentence(str(error))), cost
+            )
             return
         except codec.ParseError:
             self._refuse_raw(message, None, refuse("parseError", "This is not JSON in UTF-8."), cost)

@@ -133,6 +133,7 @@ class ThreadStarted(msgspec.Struct):
     format: int = 1
     cwd: str = ""
     workspaceKey: str | None = None  # noqa: N815
+    workspaceLinked: bool = False  # noqa: N815
     model: str = ""
     modelProvider: str = ""  # noqa: N815
     name: str | None = None
@@ -278,7 +279,7 @@ def _on_thread_started(state: ThreadState, fact: Fact, turn: TurnRow | None, mom
     del turn
     thread, started = state.thread, _thread_started(fact.payload)
     thread.format, thread.cwd, thread.workspace_key = started.format, started.cwd, started.workspaceKey
-    thread.linked = int(started.workspaceKey is not None)
+    thread.linked = int(started.workspaceLinked)
     thread.model, thread.provider, thread.name = started.model, started.modelProvider, started.name
     thread.source, thread.thread_source, thread.cli_version = started.source, started.threadSource, started.cliVersion
     thread.parent_thread = started.parentThreadId
@@ -314,9 +315,7 @@ def _set_git(thread: ThreadRow, git: GitFields | None) -> None:
 
 def _set_extra(thread: ThreadRow, fact: Fact, extra: codec.Raw | None) -> None:
     if extra is not None:
-        size = len(bytes(extra))
-        thread.extra_at = fact.line_at + fact.payload_at + len(fact.payload) - 1 - size
-        thread.extra_length = size
+        thread.extra_at, thread.extra_length = fact.line_at, fact.line_length
 
 
 def _on_thread_archived(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:

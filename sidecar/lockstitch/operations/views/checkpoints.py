@@ -1,0 +1,110 @@
+"""File checkpoints on the wire: S, and what a checkpoint's line says besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from lockstitch.artifacts.documents import document_path
+from lockstitch.codec import ParseError, Raw, decode, decoder
+from lockstitch.rollout.line import parse_line
+from lockstitch.timeline.lines import DamagedLineError, Lines
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import CheckpointRow, ThreadRow
+
+_SUMMARY = (
+    "checkpointId",
+    "turnId",
+    "path",
+    "pathBase64",
+    "source",
+    "updatedAt",
+    "versionNo",
+    "versionId",
+    "requestId",
+    "title",
+    "kind",
+    "status",
+    "previewText",
+    "snapshotPath",
+    "validationIssueCount",
+    "sequence",
+    "op",
+    "oldPath",
+    "before",
+    "after",
+    "additions",
+    "deletions",
+)
+_ALWAYS = frozenset({"before", "after"})
+
+
+class _Payload(msgspec.Struct):
+    checkpoint: Raw
+    item: Raw | None = None
+
+
+_payload = decoder(_Payload)
+
+
+class Recorded:
+    """A checkpoint as its line holds it."""
+
+    def __init__(self, thread: ThreadRow, root_id: str, line: bytes) -> None:
+        """Raises codec.ParseError."""
+        self.line = parse_line(line)
+        payload = _payload(bytes(self.line.payload))
+        self.record: dict[str, Any] = decode(bytes(payload.checkpoint))
+        self.item = payload.item
+        self._thread, self._root_id = thread, root_id
+
+    @property
+    def issues(self) -> list[str]:
+        return self.record.get("validationIssues") or []
+
+    @property
+    def version_no(self) -> int | None:
+        return self.record.get("versionNo")
+
+    @property
+    def snapshot_path(self) -> str | None:
+        """The version document, workspace-relative; None where the contents went to the data root."""
+        if self.version_no is None or self.record.get("place") != "workspace" or not self._thread.linked:
+            return None
+        return document_path(self._root_id, self._thread.thread_id, self.record["path"], self.version_no)
+
+    def summary(self) -> dict[str, Any]:
+        """S of the protocol."""
+        known = {
+            **self.record,
+            "turnId": self.line.turnId,
+            "updatedAt": self.line.at,
+            "snapshotPath": self.snapshot_path,
+            "validationIssueCount": len(self.issues),
+            "sequence": self.line.sequence,
+        }
+        return {name: known.get(name) for name in _SUMMARY if name in _ALWAYS or known.get(name) is not None}
+
+
+def recorded(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -> Recorded:
+    """The checkpoint of a row. Raises DamagedLineError, codec.ParseError."""
+    return Recorded(thread, view.root_id, lines.line(row.line_at, row.line_length))
+
+
+def summary_of(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -> dict[str, Any] | None:
+    """S of a row; None if its line is damaged."""
+    try:
+        return recorded(view, thread, row, lines).summary()
+    except (DamagedLineError, ParseError):
+        return None
+
+
+def summaries_of(view: View, thread: ThreadRow, rows: Sequence[CheckpointRow], lines: Lines) -> list[dict[str, Any]]:
+    """S of each row whose line can be read."""
+    found: list[dict[str, Any]] = []
+    for line in lines.many([(row.line_at, row.line_length) for row in rows]):
+        if line is not None:
+            found.append(Recorded(thread, view.root_id, line).summary())
+    return found
