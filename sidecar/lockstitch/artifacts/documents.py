@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lockstitch import codec
 from lockstitch.artifacts.paths import artifact_id, folder_name, path_from_wire, path_to_wire
-from lockstitch.artifacts.sidecar import Sidecar
+from lockstitch.artifacts.sidecar import FOLDER, Sidecar
 from lockstitch.artifacts.store import stage
 from lockstitch.platform.beneath import Directory
 from lockstitch.platform.files import storage_error
@@ -54,6 +54,12 @@ _ALWAYS = frozenset({"before", "after"})
 def snapshot_path(sidecar: Sidecar, thread_id: str, path: str, version_no: int) -> str:
     """The workspace-relative path of a version document, whether or not it is there."""
     return "/".join((sidecar.root, *_folders(thread_id, path), "versions", _version_name(version_no)))
+
+
+def document_path(root_id: str, thread_id: str, path: str, version_no: int) -> str:
+    """The workspace-relative path of a version document in the sidecar of that data root."""
+    folders = _folders(thread_id, path)
+    return "/".join((FOLDER, folder_name(root_id), *folders, "versions", _version_name(version_no)))
 
 
 def write_version(

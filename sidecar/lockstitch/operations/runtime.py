@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ import anyio.to_thread
 from lockstitch import __version__
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
-from lockstitch.errors import LockstitchError, StorageError
+from lockstitch.errors import StorageError
 from lockstitch.operations.contents import Contents
 from lockstitch.operations.feed import Feed
 from lockstitch.operations.order import ThreadOrder
@@ -83,7 +82,7 @@ class Runtime:
         self.writer = Writer(place, self._deliver)
         self.writer.start()
         await self.exclusive(recover_at_start)
-        await self._interrupt_dead_turns()
+        await self.interrupt_dead_turns()
 
     def _prepare(self) -> None:
         for directory in self.root.private_directories():
@@ -91,7 +90,8 @@ class Runtime:
         self.root_id = _root_id(self.root.root_file)
         self.boots.register(text_of(self.started_us))
 
-    async def _interrupt_dead_turns(self) -> None:
+    async def interrupt_dead_turns(self) -> None:
+        """End the turns that dead boots left open, and forget those boots."""
         for thread_id in await self.read(_open_threads):
             await self.attend(thread_id)
         await self.exclusive(lambda writer: self.boots.forget_dead())
@@ -261,4 +261,3 @@ def _offer_root_id(path: Path) -> None:
         os.unlink(offered)
 
 
-__all__ = ["LockstitchError", "Runtime", "threading"]

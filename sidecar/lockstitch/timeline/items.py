@@ -164,7 +164,12 @@ def with_texts(item: dict[str, Any] | None, item_id: str, texts: list[str]) -> d
 def segment_text(line: bytes) -> str:
     """The text of a streamed segment's line."""
     start, length = payload_span(line)
-    return _delta(line[start : start + length]).delta
+    return segment_text_of(line[start : start + length])
+
+
+def segment_text_of(payload: bytes) -> str:
+    """The text in a streamed segment's payload."""
+    return _delta(payload).delta
 
 
 def after_of(line: bytes) -> dict[str, Any] | None:

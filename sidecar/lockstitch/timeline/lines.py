@@ -12,6 +12,7 @@ from pathlib import Path
 from lockstitch.errors import NotFoundError
 from lockstitch.platform.files import open_private
 from lockstitch.rollout.line import LOOK_BACK, is_sound, previous_sum_at
+from lockstitch.rollout.tail import reader, sum_before
 
 _GAP = 32 << 10
 """Lines closer together than this are read in one call."""
@@ -99,6 +100,7 @@ class OpenRollout:
                 self._fd = open_private(path, os.O_RDONLY)
             except FileNotFoundError:
                 continue
+            self._read_at = reader(self._fd)
             self.lines = Lines(self.read_bytes)
             return
         raise NotFoundError(
@@ -108,13 +110,17 @@ class OpenRollout:
     def read_bytes(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
         while length > 0:
-            data = os.pread(self._fd, length, offset)
+            data = self._read_at(offset, length)
             if not data:
                 break
             parts.append(data)
             offset += len(data)
             length -= len(data)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def sum_before(self, offset: int) -> bytes:
+        """The previous sum of a line that begins at `offset`."""
+        return sum_before(self._read_at, offset)
 
     @property
     def size(self) -> int:

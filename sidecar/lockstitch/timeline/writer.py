@@ -226,6 +226,25 @@ class Writer:
             self._database.close()
             self._database = None
 
+    def _rebuild_and_retry(self, job: ExclusiveJob) -> None:
+        """Still under the lock: the projection is made anew, and the job tried once more."""
+        try:
+            self._reopen(rebuild=True)
+            self._begin()
+            result = job.run(self)
+        except BaseException as error:
+            self.fail(job, damaged_database(self.place) if isinstance(error, DamagedDatabaseError) else error)
+            self._abandon()
+        else:
+            self.answer(job, result)
+            self._leave()
+
+    def rebuild_if_damaged(self) -> None:
+        """Run within a group: entering it has already rebuilt a projection that cannot be opened."""
+        with database_errors(self.place.root.timeline):
+            if self.database.pragma("quick_check") != "ok":
+                raise DamagedDatabaseError("quick_check failed")
+
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
         try:
@@ -236,9 +255,7 @@ class Writer:
         try:
             result = job.run(self)
         except DamagedDatabaseError:
-            self._abandon()
-            self._drop_database()
-            self.fail(job, damaged_database(self.place))
+            self._rebuild_and_retry(job)
         except BaseException as error:
             self._hot.forget()
             self._abandon()
