@@ -68,7 +68,9 @@ def test_no_machine_path_is_in_a_generated_file() -> None:
             assert not [place for place in (ROOT, Path.home(), tempfile.gettempdir()) if f"{place}/" in text], path
 
 
-@pytest.mark.parametrize("module", ["errors", "retired", "item_fields", "event_checks", "snapshot", "ids"])
+@pytest.mark.parametrize(
+    "module", ["errors", "retired", "item_fields", "event_checks", "event_types", "snapshot", "ids"]
+)
 def test_plain_modules_do_not_import_pydantic(module: str) -> None:
     code = f"import sys, lockstitch_protocol.{module}; sys.exit('pydantic' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "protocol", check=False)
