@@ -31,9 +31,9 @@ class EventType:
     @property
     def payload(self) -> type[BaseModel]:
         """The model of its payload. Importing it is left to whoever asks: the append path does not."""
-        from lockstitch_protocol import events
+        from lockstitch_protocol import event_payloads
 
-        return getattr(events, self.payload_name)
+        return getattr(event_payloads, self.payload_name)
 
 
 def _item_event(payload: str, effect: str, *, streamed: bool = False) -> EventType:
