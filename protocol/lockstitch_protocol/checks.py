@@ -26,39 +26,47 @@ class FieldError(ValueError):
 
 
 REQUIRED = "is required"
+"""What the message says of a field that is missing or null."""
 
 
 def text(path: str, value: Any) -> None:
+    """A string."""
     if not isinstance(value, str):
         raise FieldError(path, "must be a string")
 
 
 def whole(path: str, value: Any) -> None:
+    """A whole number; `1.0` and `true` are none."""
     if type(value) is not int:
         raise FieldError(path, "must be a whole number")
 
 
 def count(path: str, value: Any) -> None:
+    """A whole number that is not negative."""
     if type(value) is not int or value < 0:
         raise FieldError(path, "must be a whole number, 0 or more")
 
 
 def number(path: str, value: Any) -> None:
+    """A number of any kind."""
     if type(value) is not int and not isinstance(value, float):
         raise FieldError(path, "must be a number")
 
 
 def flag(path: str, value: Any) -> None:
+    """True or false."""
     if type(value) is not bool:
         raise FieldError(path, "must be true or false")
 
 
 def mapping(path: str, value: Any) -> None:
+    """An object."""
     if not isinstance(value, dict):
         raise FieldError(path, "must be an object")
 
 
 def array(path: str, value: Any) -> None:
+    """An array of anything."""
     if not isinstance(value, list):
         raise FieldError(path, "must be an array")
 

@@ -1,6 +1,6 @@
 """The fast check of an event's payload by its type.
 
-Invariant: no pydantic here; the payload models in `events` say the same, and a test compares the two. A type
+Invariant: no pydantic here; the models in `event_payloads` say the same, and a test compares the two. A type
 that has no entry is taken with any object as payload.
 """
 

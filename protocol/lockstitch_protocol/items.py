@@ -218,7 +218,7 @@ class ContextCompactionItem(Item):
 class OtherItem(Item):
     """An item of a type that this protocol does not know: stored and returned as it came."""
 
-    type: Annotated[str, Field(min_length=1)] = Field(description="Any other type.")
+    type: str = Field(min_length=1, description="Any other type.", json_schema_extra={"not": {"enum": [*ITEM_FIELDS]}})
 
 
 ThreadItem = TypeAliasType(

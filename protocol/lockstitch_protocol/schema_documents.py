@@ -28,15 +28,58 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _PREFIX: Final = "#/components/schemas/"
 
 
+_NULL: Schema = {"type": "null"}
+
+
+def _allow_null(schema: Schema) -> None:
+    """What is optional may also be null."""
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        moved = {key: inner for key, inner in field.items() if key not in ("default", "description")}
+        if name in required or not moved or _NULL in field.get("anyOf", ()):
+            continue
+        for key in moved:
+            del field[key]
+        field["anyOf"] = [*moved.get("anyOf", [moved]), _NULL]
+
+
+def _leave_null_out(schema: Schema) -> None:
+    """What has no value is left out of what we send, so its schema does not say null."""
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        if name in required or field.get("default", ...) is not None:
+            continue
+        del field["default"]
+        kinds = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
+        if len(kinds) == 1:
+            del field["anyOf"]
+            field.update(kinds[0])
+        elif kinds:
+            field["anyOf"] = kinds
+
+
 class _Incoming(GenerateJsonSchema):
-    """What a client may send: a field with a default may be left out."""
+    """What a client may send: a field with a default may be left out, or null."""
+
+    def model_schema(self, schema: Any) -> Schema:
+        described = super().model_schema(schema)
+        _allow_null(described)
+        return described
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
-class _Outgoing(_Incoming):
-    """What a client gets: a field with a default is always there."""
+class _Outgoing(GenerateJsonSchema):
+    """What a client gets: a field with a default is always there, one without a value is not."""
+
+    def model_schema(self, schema: Any) -> Schema:
+        described = super().model_schema(schema)
+        _leave_null_out(described)
+        return described
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
     def field_is_required(self, field: Any, total: bool) -> bool:
         inner = field["schema"]

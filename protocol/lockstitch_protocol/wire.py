@@ -26,36 +26,6 @@ Count = Annotated[int, Field(ge=0)]
 """An integer that is not negative."""
 
 
-_NULL: JsonObject = {"type": "null"}
-
-
-def _allow_null(schema: JsonObject) -> None:
-    """What is optional may also be null."""
-    required = schema.get("required", ())
-    for name, field in schema.get("properties", {}).items():
-        moved = {key: inner for key, inner in field.items() if key not in ("default", "description")}
-        if name in required or not moved or _NULL in field.get("anyOf", ()):
-            continue
-        for key in moved:
-            del field[key]
-        field["anyOf"] = [*moved.get("anyOf", [moved]), _NULL]
-
-
-def _leave_null_out(schema: JsonObject) -> None:
-    """What has no value is left out of what we send, so its schema does not say null."""
-    required = schema.get("required", ())
-    for name, field in schema.get("properties", {}).items():
-        if name in required or field.get("default", ...) is not None:
-            continue
-        del field["default"]
-        kinds = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
-        if len(kinds) == 1:
-            del field["anyOf"]
-            field.update(kinds[0])
-        elif kinds:
-            field["anyOf"] = kinds
-
-
 class Wire(BaseModel):
     """The base of everything that crosses the wire."""
 
@@ -65,7 +35,6 @@ class Wire(BaseModel):
         extra="ignore",
         defer_build=True,
         protected_namespaces=(),
-        use_attribute_docstrings=False,
     )
 
     _optional: ClassVar[frozenset[str] | None] = None
@@ -96,13 +65,9 @@ class Wire(BaseModel):
 class Params(Wire):
     """The base of what a client sends as params."""
 
-    model_config = ConfigDict(json_schema_extra=_allow_null)
-
 
 class Shape(Wire):
     """The base of what is sent to a client: results, notifications, and the types in them."""
-
-    model_config = ConfigDict(json_schema_extra=_leave_null_out)
 
 
 class Empty(Shape):

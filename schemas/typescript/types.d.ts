@@ -27,7 +27,7 @@ export type HostItem = ThreadItemInput | OtherItem;
  * One thing in a turn.
  */
 export type ThreadItemInput =
-  | UserMessageItem
+  | UserMessageItemInput
   | AgentMessageItemInput
   | PlanItemInput
   | ReasoningItemInput
@@ -35,9 +35,9 @@ export type ThreadItemInput =
   | FileChangeItemInput
   | McpToolCallItemInput
   | DynamicToolCallItemInput
-  | WebSearchItem
-  | ImageViewItem
-  | ContextCompactionItem;
+  | WebSearchItemInput
+  | ImageViewItemInput
+  | ContextCompactionItemInput;
 
 /**
  * Payload of action.required, action.resolved and action.cancelled: approvals.
@@ -197,11 +197,11 @@ export interface AgentMessageItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -209,11 +209,11 @@ export interface AgentMessageItemInput {
   /**
    * The message.
    */
-  text?: string;
+  text?: string | null;
   /**
    * Such as `commentary` or `final_answer`, as the host gave it.
    */
-  phase?: string;
+  phase?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -682,7 +682,7 @@ export interface AgentSessionStartParams {
   /**
    * The repository of the workspace.
    */
-  gitInfo?: GitInfo | null;
+  gitInfo?: GitInfoInput | null;
   /**
    * Id for the new session; goes before threadId.
    */
@@ -704,19 +704,19 @@ export interface AgentSessionStartParams {
 /**
  * The state of the workspace's repository, as the host gave it.
  */
-export interface GitInfo {
+export interface GitInfoInput {
   /**
    * The commit.
    */
-  sha?: string;
+  sha?: string | null;
   /**
    * The branch.
    */
-  branch?: string;
+  branch?: string | null;
   /**
    * URL of `origin`.
    */
-  originUrl?: string;
+  originUrl?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -909,6 +909,24 @@ export interface IdleStatus {
    * A readable thread is `idle`.
    */
   type: "idle" | "notLoaded" | "systemError";
+}
+/**
+ * The state of the workspace's repository, as the host gave it.
+ */
+export interface GitInfo {
+  /**
+   * The commit.
+   */
+  sha?: string;
+  /**
+   * The branch.
+   */
+  branch?: string;
+  /**
+   * URL of `origin`.
+   */
+  originUrl?: string;
+  [k: string]: unknown;
 }
 /**
  * A turn as reads and notifications return it.
@@ -1976,7 +1994,7 @@ export interface AuthorityPayload {
   /**
    * How far the workspace is trusted.
    */
-  trust?: string;
+  trust?: string | null;
   /**
    * The sandbox, as the host describes it.
    */
@@ -1999,6 +2017,20 @@ export interface CancelParams {
    * The request to cancel, as its id was sent.
    */
   id: string | number;
+}
+/**
+ * What happened to a file.
+ */
+export interface ChangeKindInput {
+  /**
+   * Created, deleted or changed.
+   */
+  type: "add" | "delete" | "update";
+  /**
+   * The new path of a renamed file.
+   */
+  move_path?: string | null;
+  [k: string]: unknown;
 }
 /**
  * A file that the turn changed, from its state before the turn to its state after it.
@@ -2083,11 +2115,11 @@ export interface CommandExecutionItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -2099,33 +2131,35 @@ export interface CommandExecutionItemInput {
   /**
    * Where it ran.
    */
-  cwd?: string;
+  cwd?: string | null;
   /**
    * How far it came.
    */
-  status?: "inProgress" | "completed" | "failed" | "declined";
+  status?: ("inProgress" | "completed" | "failed" | "declined") | null;
   /**
    * Who ran it: `agent`, `userShell`, …
    */
-  source?: string;
+  source?: string | null;
   /**
    * What the host understood the command to do.
    */
-  commandActions?: {
-    [k: string]: unknown;
-  }[];
+  commandActions?:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
   /**
    * Standard output and error as they came.
    */
-  aggregatedOutput?: string;
+  aggregatedOutput?: string | null;
   /**
    * Exit code, where the command ended.
    */
-  exitCode?: number;
+  exitCode?: number | null;
   /**
    * How long it ran, in milliseconds.
    */
-  durationMs?: number;
+  durationMs?: number | null;
   [k: string]: unknown;
 }
 /**
@@ -2139,19 +2173,19 @@ export interface CommandExitedPayload {
   /**
    * Exit code, where there is one.
    */
-  exitCode?: number;
+  exitCode?: number | null;
   /**
    * The whole output, if it was not streamed.
    */
-  aggregatedOutput?: string;
+  aggregatedOutput?: string | null;
   /**
    * How long it ran, in milliseconds.
    */
-  durationMs?: number;
+  durationMs?: number | null;
   /**
    * How it ended.
    */
-  status?: "inProgress" | "completed" | "failed" | "declined";
+  status?: ("inProgress" | "completed" | "failed" | "declined") | null;
   [k: string]: unknown;
 }
 /**
@@ -2165,21 +2199,23 @@ export interface CommandStartedPayload {
   /**
    * Id of the command's item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   /**
    * Where it runs.
    */
-  cwd?: string;
+  cwd?: string | null;
   /**
    * Who runs it.
    */
-  source?: string;
+  source?: string | null;
   /**
    * What it is understood to do.
    */
-  commandActions?: {
-    [k: string]: unknown;
-  }[];
+  commandActions?:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
   [k: string]: unknown;
 }
 /**
@@ -2189,7 +2225,7 @@ export interface CompactionPayload {
   /**
    * Id of the item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -2208,6 +2244,28 @@ export interface ConflictingFile {
    * What is on the disk.
    */
   actualSha256?: string;
+  [k: string]: unknown;
+}
+/**
+ * The host made the agent's context shorter here.
+ */
+export interface ContextCompactionItemInput {
+  /**
+   * Unique in its thread, without regard to case.
+   */
+  id: string;
+  /**
+   * True if the item was cut off before its end.
+   */
+  interrupted?: boolean | null;
+  /**
+   * The whole output, where only a preview is here.
+   */
+  outputRef?: OutputRef | null;
+  /**
+   * Tag of the item.
+   */
+  type: "contextCompaction";
   [k: string]: unknown;
 }
 /**
@@ -2323,11 +2381,11 @@ export interface DynamicToolCallItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -2335,7 +2393,7 @@ export interface DynamicToolCallItemInput {
   /**
    * Namespace of the tool.
    */
-  namespace?: string;
+  namespace?: string | null;
   /**
    * Name of the tool.
    */
@@ -2349,19 +2407,19 @@ export interface DynamicToolCallItemInput {
   /**
    * How far it came.
    */
-  status?: "inProgress" | "completed" | "failed" | "declined";
+  status?: ("inProgress" | "completed" | "failed" | "declined") | null;
   /**
    * What it returned.
    */
-  contentItems?: unknown[];
+  contentItems?: unknown[] | null;
   /**
    * Whether the tool says that it succeeded.
    */
-  success?: boolean;
+  success?: boolean | null;
   /**
    * How long it ran, in milliseconds.
    */
-  durationMs?: number;
+  durationMs?: number | null;
   [k: string]: unknown;
 }
 /**
@@ -2522,7 +2580,7 @@ export interface EventError {
   /**
    * A sentence for a person.
    */
-  message?: string;
+  message?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -2585,11 +2643,11 @@ export interface FileChangeItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -2597,15 +2655,15 @@ export interface FileChangeItemInput {
   /**
    * The changed files.
    */
-  changes?: FileUpdateChangeInput[];
+  changes?: FileUpdateChangeInput[] | null;
   /**
    * How far it came.
    */
-  status?: "inProgress" | "completed" | "failed" | "declined";
+  status?: ("inProgress" | "completed" | "failed" | "declined") | null;
   /**
    * The file checkpoint that this item shows.
    */
-  checkpointId?: string;
+  checkpointId?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -2619,11 +2677,11 @@ export interface FileUpdateChangeInput {
   /**
    * What happened to it.
    */
-  kind: ChangeKind;
+  kind: ChangeKindInput;
   /**
    * Unified diff of the change.
    */
-  diff?: string;
+  diff?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -2991,6 +3049,36 @@ export interface Gap {
   reason: string;
 }
 /**
+ * What the user said.
+ */
+export interface UserMessageItemInput {
+  /**
+   * Unique in its thread, without regard to case.
+   */
+  id: string;
+  /**
+   * True if the item was cut off before its end.
+   */
+  interrupted?: boolean | null;
+  /**
+   * The whole output, where only a preview is here.
+   */
+  outputRef?: OutputRef | null;
+  /**
+   * Tag of the item.
+   */
+  type: "userMessage";
+  /**
+   * The parts of the message, in order.
+   */
+  content: UserInput[];
+  /**
+   * The client's own id of the message.
+   */
+  clientId?: string | null;
+  [k: string]: unknown;
+}
+/**
  * A plan that the agent made.
  */
 export interface PlanItemInput {
@@ -3001,11 +3089,11 @@ export interface PlanItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -3013,7 +3101,7 @@ export interface PlanItemInput {
   /**
    * The plan.
    */
-  text?: string;
+  text?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -3027,11 +3115,11 @@ export interface ReasoningItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -3039,11 +3127,11 @@ export interface ReasoningItemInput {
   /**
    * Summaries of the reasoning.
    */
-  summary?: string[];
+  summary?: string[] | null;
   /**
    * The reasoning itself, where it is known.
    */
-  content?: string[];
+  content?: string[] | null;
   [k: string]: unknown;
 }
 /**
@@ -3057,11 +3145,11 @@ export interface McpToolCallItemInput {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Tag of the item.
    */
@@ -3077,7 +3165,7 @@ export interface McpToolCallItemInput {
   /**
    * How far it came.
    */
-  status?: "inProgress" | "completed" | "failed" | "declined";
+  status?: ("inProgress" | "completed" | "failed" | "declined") | null;
   /**
    * What the tool was given.
    */
@@ -3099,7 +3187,65 @@ export interface McpToolCallItemInput {
   /**
    * How long it ran, in milliseconds.
    */
-  durationMs?: number;
+  durationMs?: number | null;
+  [k: string]: unknown;
+}
+/**
+ * A search in the web.
+ */
+export interface WebSearchItemInput {
+  /**
+   * Unique in its thread, without regard to case.
+   */
+  id: string;
+  /**
+   * True if the item was cut off before its end.
+   */
+  interrupted?: boolean | null;
+  /**
+   * The whole output, where only a preview is here.
+   */
+  outputRef?: OutputRef | null;
+  /**
+   * Tag of the item.
+   */
+  type: "webSearch";
+  /**
+   * What was searched for.
+   */
+  query?: string | null;
+  /**
+   * Search, open page or find in page, as the host says.
+   */
+  action?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+/**
+ * An image that the agent looked at.
+ */
+export interface ImageViewItemInput {
+  /**
+   * Unique in its thread, without regard to case.
+   */
+  id: string;
+  /**
+   * True if the item was cut off before its end.
+   */
+  interrupted?: boolean | null;
+  /**
+   * The whole output, where only a preview is here.
+   */
+  outputRef?: OutputRef | null;
+  /**
+   * Tag of the item.
+   */
+  type: "imageView";
+  /**
+   * Path of the image.
+   */
+  path: string;
   [k: string]: unknown;
 }
 /**
@@ -3113,11 +3259,11 @@ export interface OtherItem {
   /**
    * True if the item was cut off before its end.
    */
-  interrupted?: boolean;
+  interrupted?: boolean | null;
   /**
    * The whole output, where only a preview is here.
    */
-  outputRef?: OutputRef;
+  outputRef?: OutputRef | null;
   /**
    * Any other type.
    */
@@ -3607,11 +3753,11 @@ export interface MessagePayload {
   /**
    * Id of the message's item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   /**
    * The client's own id of the message.
    */
-  clientId?: string;
+  clientId?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -3654,11 +3800,11 @@ export interface PatchEndedPayload {
   /**
    * What was changed, if it differs.
    */
-  changes?: FileUpdateChangeInput[];
+  changes?: FileUpdateChangeInput[] | null;
   /**
    * Why the patch failed.
    */
-  error?: string | EventError;
+  error?: string | EventError | null;
   [k: string]: unknown;
 }
 /**
@@ -3672,7 +3818,7 @@ export interface PatchStartedPayload {
   /**
    * Id of the patch's item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -3686,7 +3832,7 @@ export interface PlanPayload {
   /**
    * Id of the plan's item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -3751,19 +3897,19 @@ export interface ReasoningPayload {
   /**
    * Id of the item; one is made if absent.
    */
-  itemId?: string;
+  itemId?: string | null;
   /**
    * The reasoning as one text.
    */
-  text?: string;
+  text?: string | null;
   /**
    * Summaries of the reasoning.
    */
-  summary?: string[];
+  summary?: string[] | null;
   /**
    * The reasoning itself.
    */
-  content?: string[];
+  content?: string[] | null;
   [k: string]: unknown;
 }
 /**
@@ -3934,7 +4080,7 @@ export interface RoutePayload {
   /**
    * The provider's protocol.
    */
-  wireFormat?: string;
+  wireFormat?: string | null;
   [k: string]: unknown;
 }
 /**
@@ -3981,79 +4127,79 @@ export interface SnapshotFields {
   /**
    * Path in the workspace; inside it also absolute.
    */
-  path?: string;
+  path?: string | null;
   /**
    * The exact path where its name is not valid Unicode.
    */
-  pathBase64?: string;
+  pathBase64?: string | null;
   /**
    * What happened; worked out from the contents if absent.
    */
-  op?: "created" | "modified" | "deleted" | "renamed";
+  op?: ("created" | "modified" | "deleted" | "renamed") | null;
   /**
    * Path before a rename.
    */
-  oldPath?: string;
+  oldPath?: string | null;
   /**
    * The exact path before a rename.
    */
-  oldPathBase64?: string;
+  oldPathBase64?: string | null;
   /**
    * The file's text now; read from the disk if absent.
    */
-  content?: string;
+  content?: string | null;
   /**
    * The file's bytes now.
    */
-  contentBase64?: string;
+  contentBase64?: string | null;
   /**
    * The file's text before; `beforeContent` and `oldContent` are taken too.
    */
-  previousContent?: string;
+  previousContent?: string | null;
   /**
    * The file's bytes before.
    */
-  previousContentBase64?: string;
+  previousContentBase64?: string | null;
   /**
    * True: there was no such file before.
    */
-  beforeAbsent?: boolean;
+  beforeAbsent?: boolean | null;
   /**
    * True: what was there before is not known, and nothing is to be assumed.
    */
-  beforeNotCaptured?: boolean;
+  beforeNotCaptured?: boolean | null;
   /**
    * True: what the file became is not known, and the disk is not to be read.
    */
-  afterNotCaptured?: boolean;
+  afterNotCaptured?: boolean | null;
   /**
    * Unified diff of the change, where no contents are known.
    */
-  diff?: string;
+  diff?: string | null;
   /**
    * File mode, octal, such as `0644`.
    */
-  mode?: string;
+  mode?: string | null;
   /**
    * The host's own id of the checkpoint.
    */
-  checkpointId?: string;
+  checkpointId?: string | null;
   /**
    * Kept as metadata; places nothing.
    */
-  artifactId?: string;
+  artifactId?: string | null;
   /**
    * Title for people.
    */
-  title?: string;
+  title?: string | null;
   /**
    * What sort of document it is.
    */
-  kind?: string;
+  kind?: string | null;
   /**
    * A short text for lists.
    */
-  preview?: string;
+  preview?: string | null;
   /**
    * The host's own document, kept in the version document.
    */
@@ -4065,7 +4211,7 @@ export interface SnapshotFields {
    */
   metadata?: {
     [k: string]: unknown;
-  };
+  } | null;
   [k: string]: unknown;
 }
 /**
@@ -4075,79 +4221,79 @@ export interface SnapshotPayload {
   /**
    * Path in the workspace; inside it also absolute.
    */
-  path?: string;
+  path?: string | null;
   /**
    * The exact path where its name is not valid Unicode.
    */
-  pathBase64?: string;
+  pathBase64?: string | null;
   /**
    * What happened; worked out from the contents if absent.
    */
-  op?: "created" | "modified" | "deleted" | "renamed";
+  op?: ("created" | "modified" | "deleted" | "renamed") | null;
   /**
    * Path before a rename.
    */
-  oldPath?: string;
+  oldPath?: string | null;
   /**
    * The exact path before a rename.
    */
-  oldPathBase64?: string;
+  oldPathBase64?: string | null;
   /**
    * The file's text now; read from the disk if absent.
    */
-  content?: string;
+  content?: string | null;
   /**
    * The file's bytes now.
    */
-  contentBase64?: string;
+  contentBase64?: string | null;
   /**
    * The file's text before; `beforeContent` and `oldContent` are taken too.
    */
-  previousContent?: string;
+  previousContent?: string | null;
   /**
    * The file's bytes before.
    */
-  previousContentBase64?: string;
+  previousContentBase64?: string | null;
   /**
    * True: there was no such file before.
    */
-  beforeAbsent?: boolean;
+  beforeAbsent?: boolean | null;
   /**
    * True: what was there before is not known, and nothing is to be assumed.
    */
-  beforeNotCaptured?: boolean;
+  beforeNotCaptured?: boolean | null;
   /**
    * True: what the file became is not known, and the disk is not to be read.
    */
-  afterNotCaptured?: boolean;
+  afterNotCaptured?: boolean | null;
   /**
    * Unified diff of the change, where no contents are known.
    */
-  diff?: string;
+  diff?: string | null;
   /**
    * File mode, octal, such as `0644`.
    */
-  mode?: string;
+  mode?: string | null;
   /**
    * The host's own id of the checkpoint.
    */
-  checkpointId?: string;
+  checkpointId?: string | null;
   /**
    * Kept as metadata; places nothing.
    */
-  artifactId?: string;
+  artifactId?: string | null;
   /**
    * Title for people.
    */
-  title?: string;
+  title?: string | null;
   /**
    * What sort of document it is.
    */
-  kind?: string;
+  kind?: string | null;
   /**
    * A short text for lists.
    */
-  preview?: string;
+  preview?: string | null;
   /**
    * The host's own document, kept in the version document.
    */
@@ -4159,15 +4305,15 @@ export interface SnapshotPayload {
    */
   metadata?: {
     [k: string]: unknown;
-  };
+  } | null;
   /**
    * The same fields, nested.
    */
-  artifact?: SnapshotFields;
+  artifact?: SnapshotFields | null;
   /**
    * The same fields, nested.
    */
-  change?: SnapshotFields;
+  change?: SnapshotFields | null;
   [k: string]: unknown;
 }
 /**
@@ -4457,7 +4603,7 @@ export interface ThreadMetadataUpdateParams {
   /**
    * Replaces what it knows of the repository.
    */
-  gitInfo?: GitInfo | null;
+  gitInfo?: GitInfoInput | null;
   /**
    * Merged into `extra`; a null inside removes the key.
    */
@@ -4677,7 +4823,7 @@ export interface ThreadStartParams {
   /**
    * The repository of the workspace.
    */
-  gitInfo?: GitInfo | null;
+  gitInfo?: GitInfoInput | null;
   [k: string]: unknown;
 }
 /**
@@ -4786,11 +4932,11 @@ export interface TurnPayload {
   /**
    * Usage of the whole turn.
    */
-  usage?: TurnUsage;
+  usage?: TurnUsage | null;
   /**
    * Why the turn failed: a text or an object.
    */
-  error?: string | EventError;
+  error?: string | EventError | null;
   [k: string]: unknown;
 }
 /**
@@ -4800,27 +4946,27 @@ export interface TurnUsage {
   /**
    * Tokens sent to the model.
    */
-  inputTokens?: number;
+  inputTokens?: number | null;
   /**
    * Of these, tokens read from the cache.
    */
-  cachedInputTokens?: number;
+  cachedInputTokens?: number | null;
   /**
    * Tokens that the model wrote.
    */
-  outputTokens?: number;
+  outputTokens?: number | null;
   /**
    * Of these, tokens of reasoning.
    */
-  reasoningOutputTokens?: number;
+  reasoningOutputTokens?: number | null;
   /**
    * The model.
    */
-  model?: string;
+  model?: string | null;
   /**
    * Cost in US dollars, where the host knows it.
    */
-  costUsd?: number;
+  costUsd?: number | null;
   [k: string]: unknown;
 }
 /**
@@ -4923,10 +5069,10 @@ export interface UsagePayload {
   /**
    * The model.
    */
-  model?: string;
+  model?: string | null;
   /**
    * Cost in US dollars, where the host knows it.
    */
-  costUsd?: number;
+  costUsd?: number | null;
   [k: string]: unknown;
 }
