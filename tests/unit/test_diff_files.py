@@ -115,6 +115,14 @@ def test_max_bytes_cuts_between_hunks():
     assert (none.unified, none.hunks, none.truncated) == ("", [], True)
 
 
+def test_neighbours_that_touch_are_one_hunk():
+    """Six lines between two changes are all context; seven leave one out."""
+    for between, hunks in ((6, 1), (7, 2)):
+        middle = b"".join(b"%d\n" % n for n in range(between))
+        diff = diff_files(b"a\n" + middle + b"b\n", b"A\n" + middle + b"B\n", path="p")
+        assert len(diff.hunks) == hunks
+
+
 def test_the_result_is_minimal_where_difflib_alone_is_not():
     """One line put before 5,000 equal ones is one addition."""
     before = b"x\n" * 5000 + b"end\n"
