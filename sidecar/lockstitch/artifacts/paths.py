@@ -78,11 +78,11 @@ def workspace_path(path: str, workspace: str | None, *, style: ModuleType = os.p
         refuse("unc", path)
     if inside.startswith(("/", "\\")):
         refuse("outsideWorkspace", path)
-    if has_drive(inside):
-        refuse("drive", path)
     parts = [part for part in inside.split("/") if part not in ("", ".")]
     if not parts:
         refuse("empty", path)
+    if has_drive(parts[0]):
+        refuse("drive", path)
     if parts[0].startswith("~"):
         refuse("home", path)
     if inside.endswith(("/", "/.")):
@@ -93,8 +93,6 @@ def workspace_path(path: str, workspace: str | None, *, style: ModuleType = os.p
         if reason is not None:
             refuse(reason, path)
     relative = "/".join(parts)
-    if has_drive(relative):
-        refuse("drive", path)
     if len(exact_bytes(relative)) > MAX_PATH_BYTES:
         refuse("tooLong", path)
     return relative

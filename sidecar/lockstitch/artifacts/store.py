@@ -50,7 +50,8 @@ class Store:
         """Store bytes durably and return their sha256. Raises StorageError."""
         sha256 = hashlib.sha256(data).hexdigest()
         with storage_errors(self.root), self._open(create=True) as root:
-            root.make_directory(sha256[:2])
+            if root.make_directory(sha256[:2]):
+                self._synced.add(sha256[:2])
             with root.enter(sha256[:2]) as directory:
                 if _find(directory, sha256)[0] is None:
                     packed = zlib.compress(data, 1) if len(data) > COMPRESS_ABOVE else data

@@ -101,11 +101,13 @@ def diff_files(
     truncated = False
     if changed or renamed or (both and old_mode != new_mode):
         unified = header.git_lines()
-        hunks, text, truncated = _bounded(hunks_of(old, new, changes, context), max_bytes, len(unified))
+        file_lines = header.file_lines()
+        found = hunks_of(old, new, changes, context)
+        hunks, text, truncated = _bounded(found, max_bytes, len(unified) + len(file_lines))
         if {old_encoding, new_encoding} - _LINES_OF_BYTES - {None}:
             unified += header.binary_line() if changed else ""
         elif hunks:
-            unified += header.file_lines() + text
+            unified += file_lines + text
         elif truncated:
             unified = ""  # a header alone would say that the content stays
     return FileDiff(

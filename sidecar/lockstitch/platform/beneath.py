@@ -16,7 +16,7 @@ import stat
 from collections.abc import Sequence
 from typing import Protocol
 
-from lockstitch.platform.files import make_private_directory, open_private, replace, sync_directory
+from lockstitch.platform.files import open_private, replace, sync_directory
 
 
 def can_open_beneath(system: object, supports_dir_fd: object) -> bool:
@@ -64,8 +64,8 @@ class Directory(Protocol):
         """Open a regular file; LinkError for a link, OSError(EINVAL) for what is not a regular file."""
         ...
 
-    def make_directory(self, name: str) -> None:
-        """Create a subdirectory, 0700 whatever the umask; one that exists is left as it is."""
+    def make_directory(self, name: str) -> bool:
+        """Create a subdirectory, 0700 whatever the umask, and sync; False if something of that name exists."""
         ...
 
     def replace(self, source: str, target: str) -> None: ...
@@ -127,14 +127,15 @@ class OpenDirectory:
                 raise LinkError(name) from None
             raise
 
-    def make_directory(self, name: str) -> None:
+    def make_directory(self, name: str) -> bool:
         try:
             os.mkdir(name, 0o700, dir_fd=self._fd)
         except FileExistsError:
-            return
+            return False
         if stat.S_IMODE(self.status(name).st_mode) != 0o700:
             os.chmod(name, 0o700, dir_fd=self._fd)
         self.sync()
+        return True
 
     def replace(self, source: str, target: str) -> None:
         replace(source, target, source_dir_fd=self._fd, target_dir_fd=self._fd)
@@ -192,8 +193,14 @@ class PathDirectory:
             raise LinkError(name)
         return fd
 
-    def make_directory(self, name: str) -> None:
-        make_private_directory(self._at(name))
+    def make_directory(self, name: str) -> bool:
+        try:
+            os.mkdir(self._at(name), 0o700)
+        except FileExistsError:
+            return False
+        os.chmod(self._at(name), 0o700)
+        self.sync()
+        return True
 
     def replace(self, source: str, target: str) -> None:
         replace(self._at(source), self._at(target))
