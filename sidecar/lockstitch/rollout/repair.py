@@ -57,7 +57,7 @@ class QuarantinedRange(msgspec.Struct, frozen=True):
 def plan_repair(fd: int, size: int, *, known_size: int | None, known_sum: bytes | None) -> Repair | None:
     """Judge the tail; None if it is clean. `known_*`: what the projection knows, None if it is gone."""
     read = reader(fd)
-    if known_size is not None and known_size <= size and sum_before(read, known_size) == (known_sum or b""):
+    if known_size is not None and known_size <= size and _ends_with(read, known_size, known_sum or b""):
         return None if known_size == size else _plan_unknown_tail(fd, read, size, known_size)
     if known_size is None or known_size <= size:
         # The projection is gone, or speaks of another file; then no byte is known not to have been answered.
@@ -65,6 +65,10 @@ def plan_repair(fd: int, size: int, *, known_size: int | None, known_sum: bytes 
             return None
         return _plan_kept_tail(fd, read, size, known_size=size)
     return _plan_kept_tail(fd, read, size, known_size=known_size)
+
+
+def _ends_with(read: ReadAt, end: int, known_sum: bytes) -> bool:
+    return end == 0 or (read(end - 1, 1) == b"\n" and sum_before(read, end) == known_sum)
 
 
 def _plan_unknown_tail(fd: int, read: ReadAt, size: int, known_size: int) -> Repair | None:

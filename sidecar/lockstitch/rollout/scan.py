@@ -1,19 +1,20 @@
 """Reading a rollout whatever its state: records and damage, in the order of the file.
 
-Damage is told, never raised. A line that is read is judged by three sums that it may follow: the bytes directly
-before it (what a writer chains to, see line.previous_sum_at), the last record that was accepted (if something
-was put between them), and the record in doubt before it.
+Damage is told, never raised. A line is judged by the sums that it may follow: by the bytes directly before it (what
+a writer chains to, see line.previous_sum_at), that of the last accepted record (something was put between them),
+and the sum that a line with a wrong sum before it should carry (only that sum rotted).
 
-    its sum holds | its sequence   | before it      | verdict
-    yes           | as expected    | anything       | record
-    yes           | beyond         | anything       | record; `missing` where no damaged bytes account for the gap
-    yes or no     | seen already   | anything       | `duplicateSequence`, skipped (`rotten` if only its digits changed)
-    no            | as expected    | anything       | `rotten`: the sum before it was at hand, and does not hold
-    no            | beyond         | a gap, damage  | in doubt: the sum before it may be among what is lost
+    its sum holds | its sequence | verdict
+    yes           | as expected  | record
+    yes           | beyond       | record; `missing` where no damaged bytes before it account for the gap
+    yes or no     | seen already | `duplicateSequence`, skipped (`rotten` if its sum holds with the expected one)
+    no            | as expected  | `rotten`: the sum before it is at hand, and does not hold
+    no            | beyond       | in doubt: the sum before it may be among what is lost
 
-A line in doubt must be exactly what a writer writes. The next readable line decides: if it chains to the sum of
-the line in doubt and has the next sequence, or proves nothing but has a later one, the line is a record; if it
-chains past that line, or contradicts its sequence, the line is `rotten`. At the end of the file it is a record.
+A line in doubt must be exactly as a writer writes it, and the next readable line decides. If that one follows its
+sum, the line is a record if it has the sequence before it, else `rotten`. If that one follows the record before it,
+it is `rotten`. If neither can be proven, it is a record if its sequence is lower; then that one is in doubt too,
+also with the expected sequence. At the end of the range it is a record.
 
 Invariant: no input raises. Every byte of the range is in a record, the LF after one, or a damage. What is held
 in memory is bounded by one chunk and, for a line that begins like a record, MAX_LINE_BYTES.
@@ -113,9 +114,12 @@ class _Scan:
         self.line_tail = b""  # the last bytes of a line that comes in fragments
         self.damage: Damage | None = None  # the last one, while it may grow
         self.carriage_returns: Damage | None = None
+        self.sure = True  # `trusted` was proven, by its own line or by the one after it
+        self.mended: list[bytes] = []  # sums that a line with a wrong sum should carry
         self.doubt: Record | None = None
         self.doubt_gap = False  # what `gap` was before it
         self.doubt_stop = 0  # where it ends, with its LF
+        self.doubt_sums: list[bytes] = []  # that it carries, or should
         self.held: list[Record | Damage] = []  # what came after the record in doubt
 
     def fast(self, offset: int, data: bytes) -> bool:
@@ -133,7 +137,9 @@ class _Scan:
             self._flush()
         self.expected += 1
         self.literal = self.trusted = data[-18:-2]
-        self.gap = False
+        self.gap, self.sure = False, True
+        if self.mended:
+            self.mended = []
         self.out.append(Record(offset, data, line))
         return True
 
@@ -174,27 +180,27 @@ class _Scan:
 
     def _sums(self) -> list[bytes]:
         """What the next record may follow."""
-        if self.doubt is None:
-            return [self.literal, self.trusted]
-        return [self.literal, self.doubt.line.sum.encode(), self.trusted]
+        return [self.literal, *self.doubt_sums, self.trusted, *self.mended]
 
     def _judge(self, offset: int, data: bytes, found: Found, chained: bool, stop: int) -> None:
         line = found.line
         start, stop = offset + found.start, offset + stop
         doubt = self.doubt
         if doubt is not None and found.follows is None and line.sequence >= self.expected:
-            self._resolve(line.sequence > doubt.line.sequence)
+            self._resolve(line.sequence > doubt.line.sequence, sure=False)
         elif doubt is not None and found.follows is not None:
-            claimed = found.follows == doubt.line.sum.encode()
-            passed_by = not claimed and found.follows == self.trusted
             later = line.sequence - doubt.line.sequence
-            self._resolve(not passed_by and (later == 1 if claimed else later > 0))
+            if found.follows in self.doubt_sums:
+                self._resolve(later == 1)
+            else:
+                self._resolve(later > 0 and found.follows != self.trusted)
         body = data[found.start : found.end]
         proven = found.follows is not None
         if proven and line.sequence >= self.expected:
             self._accept(Record(start, body, line, chained), self.gap)
         elif not proven and self._is_rotten(body, line):
             self._lose(start, stop, "rotten")
+            self.mended = [sum_of(body, self.literal), sum_of(body, self.trusted)]
         elif line.sequence < self.expected:
             self._lose(start, stop, "duplicateSequence")
         else:
@@ -202,6 +208,7 @@ class _Scan:
             self.doubt = Record(start, body, line, False, False)
             self.doubt_gap, self.gap = self.gap, False
             self.doubt_stop = stop
+            self.doubt_sums = [line.sum.encode(), sum_of(body, self.literal), sum_of(body, self.trusted)]
 
     def _accept(self, record: Record, gap: bool) -> None:
         if record.line.sequence > self.expected and not gap:
@@ -210,24 +217,27 @@ class _Scan:
         self.out.append(record)
         self.expected = record.line.sequence + 1
         self.trusted = record.line.sum.encode()
-        self.gap = False
+        self.gap, self.sure, self.mended = False, True, []
 
-    def _resolve(self, is_record: bool) -> None:
-        doubt, held, self.doubt, self.held = self.doubt, self.held, None, []
+    def _resolve(self, is_record: bool, *, sure: bool = True) -> None:
+        doubt, held, self.doubt, self.held, self.doubt_sums = self.doubt, self.held, None, [], []
         assert doubt is not None
-        later_damage, later_gap, self.damage = self.damage, self.gap, None
+        later_damage, later_gap, later_mended, self.damage = self.damage, self.gap, self.mended, None
         if is_record:
             self._accept(doubt, self.doubt_gap)
+            self.sure = sure
         else:
             self._lose(doubt.offset, self.doubt_stop, "rotten")
             self._flush()
         self.out += held
-        self.damage, self.gap = later_damage, later_gap or not is_record
+        self.damage, self.gap, self.mended = later_damage, later_gap or not is_record, later_mended
 
     def _is_rotten(self, body: bytes, line: Line) -> bool:
         """Whether the sum before it is at hand and does not hold, or would if its sequence were the expected one."""
-        if self.gap or line.sequence == self.expected:
-            return line.sequence == self.expected
+        if line.sequence == self.expected:
+            return self.sure
+        if self.gap:
+            return False
         told = b'{"sequence":%d' % line.sequence
         mended = b'{"sequence":%d' % self.expected + body[len(told) :]
         return body.startswith(told) and sum_of(mended, self.trusted) == body[-18:-2]
@@ -241,13 +251,13 @@ class _Scan:
             self.damage = Damage(start, end, reason)
         self.gap = self.gap or reason not in HARMLESS
         if self.doubt is not None and len(self.held) > _MOST_HELD:
-            self._resolve(True)
+            self._resolve(True, sure=False)
 
     def _carriage_return(self, at: int) -> None:
         first = self.carriage_returns
         if first is None:
             self._flush()
-        self.carriage_returns = Damage(at if first is None else first.start, at + 1, "carriageReturn")
+        self.carriage_returns = Damage(at if first is None else first.start, at + 2, "carriageReturn")
 
     def _end_carriage_returns(self) -> None:
         if self.carriage_returns is not None:
