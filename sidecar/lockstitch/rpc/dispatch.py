@@ -17,14 +17,15 @@ from typing import Any, cast
 
 from jsonrpcserver.async_dispatcher import dispatch_request
 from jsonrpcserver.request import Request as LibraryRequest
-from jsonrpcserver.result import Error, Left, Result, Success
-from lockstitch_protocol.errors import ERROR_CODES
-from lockstitch_protocol.ids import new_id
+from jsonrpcserver.result import Error, Result, Success
+from oslash.either import Left
 from pydantic import BaseModel, ValidationError
 
 from lockstitch.errors import InvalidError, LockstitchError
 from lockstitch.operations.call import Call
 from lockstitch.rpc.application import Application, Method, Operation
+from lockstitch_protocol.errors import ERROR_CODES
+from lockstitch_protocol.ids import new_id
 
 _log = logging.getLogger(__name__)
 

@@ -61,7 +61,9 @@ def live(start: Start, load: Callable[[], Application]) -> int:
     file = None if settings.read_only else DataRoot(Path(settings.data_root)).log_file
     log = start_log(file, settings.log_level)
     try:
-        _log.info("lockstitch %s, %s, data root %s (%s)", __version__, start.boot_id, settings.data_root, settings.root.source)
+        _log.info(
+            "lockstitch %s, %s, data root %s (%s)", __version__, start.boot_id, settings.data_root, settings.root.source
+        )
         for argument in settings.accepted:
             _log.info("accepted without effect: %s", argument)
         if not start.parent_found:
@@ -154,4 +156,3 @@ class _Life:
     def _watch(self, pid: int) -> None:
         if pid <= 0 or not watch_parent(pid, lambda: self._end_from_outside("the parent process ended")):
             _log.warning("no process %s to live with; clientInfo.processId is ignored", pid)
-
