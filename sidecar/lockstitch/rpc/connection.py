@@ -75,6 +75,10 @@ class Connection:
             bodies.append(body)
         return b"[%b]" % b",".join(bodies)
 
+    def flush(self) -> None:
+        """Write what is queued now, not at the end of the loop's turn."""
+        self._outlet.flush()
+
     def send(self, body: bytes) -> None:
         """Queue one message."""
         if self.framed:

@@ -325,6 +325,7 @@ class Session:
             self._pump()
         elif not self._running:
             self._note_change()
+            self._connection.flush()  # nothing else is about to be answered
 
     def _settle(
         self,
