@@ -1,35 +1,43 @@
-"""Ids: their types, their pattern, and how new ones are made (UUIDv7, so that they sort by time)."""
+"""Ids: their types, their pattern, and how new ones are made (UUIDv7, so that they sort by time).
+
+Invariant: importing this imports neither re nor typing, since a boot gets its id before the first reply.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import time
-from typing import NewType
 
-ThreadId = NewType("ThreadId", str)
-TurnId = NewType("TurnId", str)
-ItemId = NewType("ItemId", str)
-EventId = NewType("EventId", str)
-CheckpointId = NewType("CheckpointId", str)
-BootId = NewType("BootId", str)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NewType
+
+    ThreadId = NewType("ThreadId", str)
+    TurnId = NewType("TurnId", str)
+    ItemId = NewType("ItemId", str)
+    EventId = NewType("EventId", str)
+    CheckpointId = NewType("CheckpointId", str)
+    BootId = NewType("BootId", str)
+else:
+    ThreadId = TurnId = ItemId = EventId = CheckpointId = BootId = str
 
 ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
 THREAD_ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
 """Thread ids are part of file names, hence neither `.` nor `:`, and at most 100 characters."""
 
-_ID = re.compile(ID_PATTERN)
-_THREAD_ID = re.compile(THREAD_ID_PATTERN)
-
 
 def is_id(text: str) -> bool:
     """Whether a client may give this as the id of a turn, item, event, checkpoint or worker."""
-    return _ID.fullmatch(text) is not None
+    import re
+
+    return re.fullmatch(ID_PATTERN, text) is not None
 
 
 def is_thread_id(text: str) -> bool:
     """Whether a client may give this as the id of a thread."""
-    return _THREAD_ID.fullmatch(text) is not None
+    import re
+
+    return re.fullmatch(THREAD_ID_PATTERN, text) is not None
 
 
 def uuid7() -> str:

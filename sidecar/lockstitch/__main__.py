@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from lockstitch import __version__
 from lockstitch.settings import USAGE, UsageError, parse_arguments, settings_of_process
 
 TYPE_CHECKING = False
@@ -15,30 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from lockstitch.rpc.application import Application
+
 
 def sidecar(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the sidecar on stdin and stdout; never returns."""
     try:
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
-        if arguments.wants is None:
-            settings = settings_of_process(arguments)
+        if arguments.wants is not None:
+            _say(1, USAGE if arguments.wants == "help" else f"lockstitch {__version__}\n")
+            os._exit(0)
+        settings = settings_of_process(arguments)
     except UsageError as error:
         _say(2, f"lockstitch-sidecar: {error}\n")
         os._exit(2)
-    if arguments.wants is not None:
-        from lockstitch import __version__
-
-        _say(1, USAGE if arguments.wants == "help" else f"lockstitch {__version__}\n")
-        os._exit(0)
     from lockstitch.rpc.serve import serve
 
     os._exit(serve(settings, _load))
 
 
-def _load() -> object:
-    from lockstitch.operations.application import application
+def _load() -> Application:
+    from lockstitch_protocol.methods import METHODS
 
-    return application()
+    from lockstitch.operations.runtime import Runtime
+    from lockstitch.operations.table import OPERATIONS
+    from lockstitch.rpc.application import ENDED_EARLY, Application
+
+    return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY)
 
 
 def _say(descriptor: int, text: str) -> None:

@@ -76,7 +76,7 @@ class _Sink:
 
 
 class _File:
-    """The log file, shared by all processes of a data root: whole lines are appended, one renames it when it is full."""
+    """The log file, shared by all processes of a data root: whole lines are appended; who finds it full renames it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -144,7 +144,8 @@ class _Handler(logging.Handler):
 
 def _line(record: logging.LogRecord) -> bytes:
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-    text = f"{moment}.{int(record.msecs):03d}Z {record.levelname.lower()} {record.name}[{os.getpid()}] {record.getMessage()}"
+    origin = f"{record.levelname.lower()} {record.name}[{os.getpid()}]"
+    text = f"{moment}.{int(record.msecs):03d}Z {origin} {record.getMessage()}"
     if record.exc_info and record.exc_info[0]:
         text += f": {where(record.exc_info[0], record.exc_info[2])}"
     return text.replace("\r", "\\r").replace("\n", "\\n").encode("utf-8", "backslashreplace") + b"\n"

@@ -55,14 +55,16 @@ class FakeRuntime:
     async def drain(self) -> bool:
         if os.environ.get("FAKE_DRAIN") == "fails":
             return False
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in self.pending)
+        self._write(self.pending)
         self.pending.clear()
         return True
 
     async def close(self) -> None:
+        self._write(["closed"])
+
+    def _write(self, lines: list[str]) -> None:
         with open(self.path, "a", encoding="utf-8") as file:
-            file.write("closed\n")
+            file.writelines(line + "\n" for line in lines)
 
 
 async def ping(_runtime: Any, _call: Any, _params: Any) -> Any:

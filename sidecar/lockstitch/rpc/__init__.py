@@ -1,1 +1,1 @@
-"""The wire: file descriptors, framing, the session of the connection, dispatch. Knows JSON-RPC, not threads or turns."""
+"""The wire: descriptors, framing, the session of a connection, dispatch. Knows JSON-RPC, not threads or turns."""

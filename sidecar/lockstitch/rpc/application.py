@@ -40,6 +40,20 @@ class Method(Protocol):
         ...
 
 
+ENDED_EARLY = frozenset(
+    (
+        "thread/replay",
+        "thread/export",
+        "evidence/export",
+        "agentSession/replayCase/export",
+        "agentSession/replayCase/verify",
+        "storage/gc",
+        "storage/verify",
+        "storage/rebuild",
+    )
+)
+"""Methods that may take long and that nobody waits for when the process ends."""
+
 Operation = Callable[[Any, Call, Any], Awaitable[Any]]
 """`async (runtime, call, params) -> result`: the result is what `codec.encode` takes."""
 

@@ -68,14 +68,16 @@ class Connection:
         most = self.max_message_bytes
         bodies: list[bytes] = []
         total = 2
-        for key, body in replies:
+        for key, reply in replies:
+            fits = most is None or total + len(reply) + 1 <= most
+            body = reply if fits else self.encode_reply(key, self.too_large(len(reply)))
             total += len(body) + 1
-            if most is not None and total > most:
-                total -= len(body)
-                body = self.encode_reply(key, self.too_large(len(body)))
-                total += len(body)
             bodies.append(body)
         return b"[%b]" % b",".join(bodies)
+
+    def flush(self) -> None:
+        """Write what is queued now, not at the end of the loop's turn."""
+        self._outlet.flush()
 
     def send(self, body: bytes) -> None:
         """Queue one message."""

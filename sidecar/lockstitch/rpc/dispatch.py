@@ -11,13 +11,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from jsonrpcserver.async_dispatcher import dispatch_request
 from jsonrpcserver.request import Request as LibraryRequest
-from jsonrpcserver.result import Error, Left, Result, Success
+from jsonrpcserver.result import Error, Result, Success
+from oslash.either import Left
 from pydantic import BaseModel, ValidationError
 
 from lockstitch.errors import InvalidError, LockstitchError
@@ -65,11 +67,21 @@ def _invalid(error: ValidationError) -> Refusal:
     return refuse("invalidParams", f"{first['path'] or 'params'}: {first['message']}", errors=errors)
 
 
+class _CallAlone(inspect.Signature):
+    """The signature of every method that the library sees; it binds without a check, as we pass the call alone."""
+
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        return _BOUND
+
+
+_BOUND = inspect.BoundArguments(inspect.Signature(), OrderedDict())
+
+
 class _Served:
     """An operation in the form that the library calls: with the call alone, answering with its result types."""
 
-    # found by inspect.signature at once; working it out anew for each request costs more than the request
-    __signature__ = inspect.Signature([inspect.Parameter("call", inspect.Parameter.POSITIONAL_ONLY)])
+    # found by inspect.signature at once; working it out and binding to it costs more than the request
+    __signature__ = _CallAlone()
     __slots__ = ("_dispatcher", "_model", "_operation")
 
     def __init__(self, dispatcher: Dispatcher, operation: Operation, model: type[BaseModel]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from lockstitch.rpc.framing import Framer
-from lockstitch.rpc.handshake import initialize_result, read_client
+from lockstitch.rpc.handshake import initialize_result, is_exactly, read_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,14 +96,12 @@ def _answer(message: bytes, settings: Settings, boot_id: str, opening: Opening) 
         request: Any = _parse(message.decode())
     except (ValueError, StopIteration, RecursionError):
         return None
-    if type(request) is not dict or request.get("method") != "initialize":
+    if not is_exactly(request, dict) or request.get("method") != "initialize":
         return None
     key: Any = request.get("id")
     jsonrpc: Any = request.get("jsonrpc", "2.0")
     client = read_client(request.get("params"))
-    if client is None or jsonrpc != "2.0" or type(key) not in (str, int):
-        return None
-    if type(key) is str and not key.isascii():
+    if client is None or jsonrpc != "2.0" or not (is_exactly(key, int) or (is_exactly(key, str) and key.isascii())):
         return None
     opening.client = client
     opening.jsonrpc = "jsonrpc" in request
@@ -130,12 +128,13 @@ def _parse(text: str) -> Any:
     # The package json imports re and enum, which cost half as much as a bare start of Python; the scanner
     # behind it does not. It is the same on every CPython since 3.1.
     try:
-        from _json import make_scanner
+        from _json import make_scanner as scanner_class
     except ImportError:
         import json
 
         return json.loads(text, parse_constant=_Strict.parse_constant)
     start = len(text) - len(text.lstrip(" \t\r\n"))
+    make_scanner: Any = scanner_class
     value, end = make_scanner(_Strict)(text, start)
     if text[end:].strip(" \t\r\n"):
         raise ValueError("more than one value")
@@ -155,8 +154,6 @@ def _write_json(value: Any) -> str:
         return "true" if value else "false"
     if type(value) is int:
         return str(value)
-    if type(value) is list:
-        items: list[Any] = value
-        return f"[{','.join([_write_json(item) for item in items])}]"
-    members: dict[str, Any] = value
-    return f"{{{','.join([f'{quote(name)}:{_write_json(item)}' for name, item in members.items()])}}}"
+    if is_exactly(value, list):
+        return f"[{','.join([_write_json(item) for item in value])}]"
+    return f"{{{','.join([f'{quote(name)}:{_write_json(item)}' for name, item in value.items()])}}}"

@@ -12,6 +12,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class Ends:
@@ -40,11 +41,20 @@ class Ends:
 
     def watch_signals(self) -> None:
         """SIGTERM, SIGINT, SIGHUP (on Windows, SIGBREAK) end the process in order, whatever they did before."""
-        try:
-            # the module `signal` imports enum, which costs a third of a bare start
-            import _signal as signals
-        except ImportError:
-            import signal as signals
+        signals = _signals()
         names = ("SIGINT", "SIGTERM", "SIGBREAK" if sys.platform == "win32" else "SIGHUP")
         for name in names:
-            signals.signal(getattr(signals, name), lambda _number, _frame, name=name: self(name))
+            signals.signal(getattr(signals, name), self._on_signal(name))
+
+    def _on_signal(self, name: str) -> Callable[[object, object], None]:
+        return lambda _number, _frame: self(name)
+
+
+def _signals() -> Any:
+    """The module `signal` without its enums: importing enum costs a third of a bare start of Python."""
+    try:
+        return __import__("_signal")
+    except ImportError:
+        import signal
+
+        return signal

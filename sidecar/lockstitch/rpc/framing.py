@@ -109,7 +109,7 @@ class Framer:
     def _add_line(self, line: bytes, out: list[bytes | Fault]) -> None:
         if len(line) > self._limit and len(line.rstrip(b"\r")) > self._limit:
             out.append(self._refuse(len(line), line[:_KEPT], line[-_KEPT:]))
-        elif (line and not line.isspace()) or line.strip(_BLANK):
+        elif line.strip(_BLANK):
             out.append(line)
 
     def _hold(self, data: bytes) -> None:

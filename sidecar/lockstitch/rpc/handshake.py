@@ -43,30 +43,34 @@ class Client:
 
 def read_client(params: Any) -> Client | None:
     """The client's own words, if they are well-formed; None where a model should say what is wrong with them."""
-    if type(params) is not dict:
+    if not is_exactly(params, dict):
         return None
-    told: dict[str, Any] = params
-    who: Any = told.get("clientInfo")
-    wants: Any = told.get("capabilities")
+    who: Any = params.get("clientInfo")
+    wants: Any = params.get("capabilities")
     if wants is None:
         wants = {}
-    if type(who) is not dict or type(who.get("name")) is not str or type(wants) is not dict:
+    if not is_exactly(who, dict) or not is_exactly(who.get("name"), str) or not is_exactly(wants, dict):
         return None
     process_id: Any = who.get("processId")
     most: Any = wants.get("maxMessageBytes")
     opted_out: Any = wants.get("optOutNotificationMethods")
     if opted_out is None:
         opted_out = []
-    if process_id is not None and type(process_id) is not int:
+    if process_id is not None and not is_exactly(process_id, int):
         return None
-    if most is not None and (type(most) is not int or most < 1):
+    if most is not None and (not is_exactly(most, int) or most < 1):
         return None
-    if type(opted_out) is not list or not all(type(name) is str for name in opted_out):
+    if not is_exactly(opted_out, list) or not all([is_exactly(name, str) for name in opted_out]):
         return None
     for known, kind in _PLAIN:
         if not isinstance((wants if known in _OF_CAPABILITIES else who).get(known), kind):
             return None
     return Client(frozenset(opted_out), most, process_id)
+
+
+def is_exactly(value: object, kind: type) -> bool:
+    """Exactly of that type: True is no number. A function, so that values from outside stay Any to the checker."""
+    return type(value) is kind
 
 
 _NONE: Final = type(None)

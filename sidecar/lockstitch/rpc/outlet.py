@@ -66,7 +66,7 @@ class Outlet:
         self._fresh.append(data)
         if not self._flush_is_due:
             self._flush_is_due = True
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
 
     async def room(self) -> None:
         """Wait until less than OUTPUT_LIMIT waits."""
@@ -101,7 +101,8 @@ class Outlet:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write, or hand to the writer thread, what was put in this turn of the loop."""
         self._flush_is_due = False
         parts, self._fresh = self._fresh, []
         if self.gone or not parts:

@@ -12,12 +12,13 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from lockstitch import codec
 from lockstitch.rpc.application import Application, Runtime
 from lockstitch.rpc.connection import Connection
 from lockstitch.rpc.dispatch import Dispatcher, Refusal, bad_params, refusal_of, refuse
+from lockstitch.rpc.envelope import NOT_A_MESSAGE, Rejected, open_envelope
 from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.handshake import Client, initialize_result, read_client
 from lockstitch.rpc.intake import cost_of
@@ -161,16 +162,18 @@ class Session:
         except codec.ParseError:
             self._refuse_raw(message, None, refuse("parseError", "This is not JSON in UTF-8."), cost)
             return
-        if type(value) is dict:
+        if type(value) is not list:
             self._tell_dialect(value)
             self._accept(value, None, cost)
-        elif type(value) is list and value:
-            self._tell_dialect(value[0])
-            batch = Batch(len(value), cost)
-            for member in value:
-                self._accept(member, batch, 0)
-        else:
-            self._refuse_raw(message, None, refuse("invalidRequest", "A message is an object with a method."), cost)
+            return
+        members = cast("list[Any]", value)
+        if not members:
+            self._refuse_raw(message, None, NOT_A_MESSAGE, cost)
+            return
+        self._tell_dialect(members[0])
+        batch = Batch(len(members), cost)
+        for member in members:
+            self._accept(member, batch, 0)
 
     def _tell_dialect(self, first: Any) -> None:
         if not self._told_jsonrpc:
@@ -185,40 +188,14 @@ class Session:
 
     def _accept(self, value: Any, batch: Batch | None, cost: int) -> None:
         """Take one request, notification or stray reply."""
-        if type(value) is not dict:
-            self._settle(b"null", refuse("invalidRequest", "A message is an object with a method."), batch, cost)
+        envelope = open_envelope(value)
+        if isinstance(envelope, Rejected):
+            self._settle(envelope.key, envelope.refusal, batch, cost)
             return
-        has_id = "id" in value
-        request_id: Any = value.get("id")
-        kind = type(request_id)
-        if kind is int:
-            key = b"%d" % request_id
-        elif kind is str:
-            key = codec.encode(request_id)
-        else:
-            key = codec.encode(request_id) if kind is codec.Digits else b"null"
-        problem = _problem(value, has_id, kind)
-        if problem is not None:
-            # what was meant as a reply to us, or as a notification, gets no answer
-            silent = not has_id and "method" in value
-            self._settle(None if silent or problem == "reply" else key, refuse("invalidRequest", problem), batch, cost)
+        if envelope.request_id is not None and envelope.request_id in self._by_id:
+            self._settle(envelope.key, _DUPLICATE, batch, cost)
             return
-        if has_id and request_id in self._by_id:
-            self._settle(key, refuse("invalidRequest", "A request with this id is still running."), batch, cost)
-            return
-        params = value.get("params")
-        if type(params) is not dict:
-            # COMPAT: vscode-jsonrpc sends params as an array of one object
-            if params is None or params == []:
-                params = {}
-            elif type(params) is list and len(params) == 1 and type(params[0]) is dict:
-                params = params[0]
-            else:
-                self._settle(key if has_id else None, bad_params("must be an object"), batch, cost)
-                return
-        request = Request(
-            self._connection, request_id if has_id else None, key if has_id else None, value["method"], params
-        )
+        request = Request(self._connection, envelope.request_id, envelope.key, envelope.method, envelope.params)
         request.batch = batch
         request.cost = cost
         self._route(request)
@@ -348,6 +325,7 @@ class Session:
             self._pump()
         elif not self._running:
             self._note_change()
+            self._connection.flush()  # nothing else is about to be answered
 
     def _settle(
         self,
@@ -389,6 +367,7 @@ class Session:
             self._change.set_result(None)
 
 
+_DUPLICATE = refuse("invalidRequest", "A request with this id is still running.")
 _CANCELLED = refuse("requestCancelled", "The request was cancelled.")
 
 _OWN: dict[str, Callable[[Session, Request], None]] = {
@@ -402,16 +381,3 @@ _OWN: dict[str, Callable[[Session, Request], None]] = {
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
-
-
-def _problem(value: dict[str, Any], has_id: bool, kind: type) -> str | None:
-    """What is wrong with the envelope; "reply" for a reply, which nobody asked for."""
-    if type(value.get("method")) is not str:
-        if "method" not in value and ("result" in value or "error" in value):
-            return "reply"
-        return "A request needs a method, which is a string."
-    if value.get("jsonrpc", "2.0") != "2.0":
-        return 'The field jsonrpc has to be "2.0", or be left out.'
-    if has_id and kind is not int and kind is not str:
-        return "The id of a request has to be a string or a whole number."
-    return None
