@@ -231,9 +231,12 @@ class ClaudeReading:
                     turn.outcome = "canceled"
                 self.account.skipped["user.interrupted"] += 1
             elif record.get("isMeta") is True:
-                self.account.skipped["user.meta"] += text is not None
+                if text is not None:
+                    self.account.skipped["user.meta"] += 1
             elif text is not None and text.lstrip().startswith(("<local-command-std", "<bash-std")):
                 self._composer.keep_opaque("localCommandOutput", {"text": text})
+                if turn is not None and turn.outcome == "open" and not self._composer.calls:
+                    turn.outcome = "completed"  # a local command is over with its output
             elif text is not None and mixed and not claude_head.is_tools_own(text):
                 self._composer.add_item({"type": "userMessage", "content": _user_content([block])}, kind="user")
             elif text is not None:

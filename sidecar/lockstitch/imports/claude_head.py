@@ -40,8 +40,8 @@ def is_conversation(line: dict[str, Any]) -> bool:
 def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> SourceThread:
     """The thread, from the first lines of its file."""
     first: dict[str, Any] | None = None
-    facts: dict[str, str | None] = dict.fromkeys(("sessionId", "cwd", "version", "gitBranch", "entrypoint", "agentId"))
-    created = model = preview = title = None
+    facts: dict[str, str | None] = dict.fromkeys(("sessionId", "cwd", "version", "gitBranch", "entrypoint"))
+    created = model = preview = title = agent = None
     sidechain: bool | None = None
     for line in head:
         first = first or line
@@ -50,6 +50,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
         created = created or (timestamp(line.get("timestamp")) if is_conversation(line) else None)
         if is_conversation(line) and sidechain is None:
             sidechain = line.get("isSidechain") is True
+            agent = string(line.get("agentId")) if sidechain else None
         named = mapping(line.get("message")).get("model")
         model = model or (string(named) if named != "<synthetic>" else None)
         title = string(line.get("customTitle")) or title
@@ -57,7 +58,6 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
         if preview and model:
             break
     session = facts["sessionId"]
-    agent = facts["agentId"] if sidechain else None
     thread_id = f"agent-{agent}" if agent else session
     parent = session if agent and session != thread_id else None
     return SourceThread(

@@ -10,8 +10,6 @@ from typing import Any
 from lockstitch.imports.composer import Composer
 from lockstitch.imports.fields import mapping, string, whole
 
-_NAMES: tuple[str, ...] = ("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens")
-
 
 class ClaudeUsage:
     """Tokens by message: written when another message or turn begins, so that the last line of each wins."""
@@ -52,8 +50,11 @@ class ClaudeUsage:
         if not any(used):
             return
         self._written[message_id] = (counts[0], counts[1], counts[2], counts[3])
-        named = dict(
-            zip(("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens"), used, strict=True)
-        )
+        named = {
+            "inputTokens": used[0],
+            "cachedInputTokens": used[1],
+            "outputTokens": used[2],
+            "reasoningOutputTokens": used[3],
+        }
         key = f"usage:{message_id}" if before is None else f"usage:{message_id}:{'-'.join(map(str, counts))}"
         self._composer.add_usage(named, model, key)

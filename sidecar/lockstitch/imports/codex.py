@@ -148,7 +148,8 @@ class CodexReading:
         if kind == "task_started":
             if turn_id is not None:
                 self._start_turn(turn_id)
-            self.account.skipped[kind] += turn_id is None
+            else:
+                self.account.skipped[kind] += 1
         elif kind == "user_message":
             self._items.user_event(payload)
             self._tell_route()

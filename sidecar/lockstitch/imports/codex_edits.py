@@ -60,7 +60,7 @@ class CodexEdits:
         for section in parse_patches(detail.script):
             if section.path not in changed and section.move_path not in changed:
                 continue
-            if base is None and not is_absolute(section.path):
+            if base is None and self._workspace is not None and not is_absolute(section.path):
                 self._composer.account.outside += 1  # relative to a directory that the script does not tell
                 continue
             self._record(call_id, _patched(section), base)

@@ -33,8 +33,8 @@ class CodexItems:
         self._edits = CodexEdits(composer, thread.cwd)
         self._told: set[str] = set()
         """Calls whose item an event completed before their output."""
-        self._unanswered: list[tuple[str, dict[str, Any]]] = []
-        """Messages of role user whose display event has not come."""
+        self._unanswered: list[tuple[int, dict[str, Any]]] = []
+        """Messages of role user whose display event has not come, each with its line's offset."""
 
     # ── messages ──
 
@@ -51,8 +51,8 @@ class CodexItems:
 
     def flush_unanswered_texts(self) -> None:
         unanswered, self._unanswered = self._unanswered, []
-        for _, payload in unanswered:
-            self._composer.keep_opaque("message.user", payload)
+        for offset, payload in unanswered:
+            self._composer.keep_opaque("message.user", payload, key=f"line:{offset}:unanswered")
 
     def user_event(self, payload: dict[str, Any]) -> None:
         """`event_msg/user_message`."""
@@ -67,7 +67,11 @@ class CodexItems:
 
     def user_message(self, texts: list[str], images: list[dict[str, Any]], source_id: str | None) -> None:
         """What the person sent: it begins a turn, or is a further message in a turn that an event began."""
-        self._answer("".join(texts))
+        sent = self._answer("".join(texts))
+        if sent and not any(image["type"] == "image" for image in images):
+            # The event names local files; the model's message holds the pictures.
+            images = [image for image in images if image["type"] != "localImage"]
+            images += [{"type": "image", "url": url} for url in sent]
         turn = self._composer.turn
         if turn is None or turn.end is not None or (turn.asked and not turn.explicit):
             self._leave_turn()
@@ -76,18 +80,22 @@ class CodexItems:
         content = [{"type": "text", "text": text} for text in texts] + images
         self._composer.add_item({"type": "userMessage", "content": content}, kind="user", source_id=source_id)
 
-    def _answer(self, text: str) -> None:
-        for index, (unanswered, _) in enumerate(self._unanswered):
-            if unanswered == text:
+    def _answer(self, text: str) -> list[str]:
+        """The display event of a message came; returns the images of the message."""
+        for index, (_, payload) in enumerate(self._unanswered):
+            texts = message_texts(payload)
+            if "".join(texts) == text or (text and text in texts):
                 del self._unanswered[index]
-                return
+                urls = (string(mapping(part).get("image_url")) for part in sequence(payload.get("content")))
+                return [url for url in urls if url is not None]
+        return []
 
     def _message(self, payload: dict[str, Any]) -> None:
         role, texts = payload.get("role"), message_texts(payload)
         if role == "assistant":
             self._agent_message(texts, payload, event=False)
-        elif role == "user" and texts and not is_context(texts[0]):
-            self._unanswered.append(("".join(texts), payload))
+        elif role == "user" and not (texts and is_context(texts[0])):
+            self._unanswered.append((self._composer.line[0], payload))
         elif role in ("user", "developer", "system"):
             self._composer.account.skipped[f"message.{role}"] += 1
         else:

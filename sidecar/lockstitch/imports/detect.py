@@ -6,6 +6,7 @@ Invariant: a name or a folder decides nothing; what is not supported is refused 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,28 +20,35 @@ from lockstitch.imports.source import SourceReading, SourceThread
 
 HEAD_LINES = 200
 HEAD_BYTES = 8 << 20
-_SNIFFED = 4096
+SNIFFED_LINES = 20
+CHUNK_BYTES = 64 << 10
+_SNIFFED_BYTES = 4096
 _SUPPORTED = "Codex rollouts (.jsonl, 0.20 and later) and Claude Code transcripts (.jsonl)"
 
 
 def open_source(path: Path) -> SourceReading:
     """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead."""
-    head = read_head(path)
-    thread = describe(path, head)
+    thread = describe(path)
+    head = list(read_head(path))
     if thread.client == "codex":
         return CodexReading(thread, bare=codex_head.is_bare(head[0]))
     messages = [line for line in head if claude_head.is_conversation(line)]
     return ClaudeReading(thread, sidechain=bool(messages) and messages[0].get("isSidechain") is True)
 
 
-def describe(path: Path, head: list[dict[str, Any]]) -> SourceThread:
-    """The thread of a file from its first lines; raises InvalidError where no reader fits."""
-    size = path.stat().st_size
-    if head and codex_head.is_codex(head[0]):
-        return codex_head.describe_thread(path, size, head)
-    if any(claude_head.is_claude(line) for line in head[:20]):
-        return claude_head.describe_thread(path, size, head)
-    raise _refuse(path, _name(path, head))
+def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> SourceThread:
+    """The thread of a file from its first lines, as many as that takes; raises InvalidError where no reader fits."""
+    head = read_head(path, lines=lines, size=size)
+    seen: list[dict[str, Any]] = []
+    for line in head:
+        seen.append(line)
+        if len(seen) == 1 and codex_head.is_codex(line):
+            return codex_head.describe_thread(path, path.stat().st_size, chain(seen, head))
+        if claude_head.is_claude(line):
+            return claude_head.describe_thread(path, path.stat().st_size, chain(seen, head))
+        if len(seen) == SNIFFED_LINES:
+            break
+    raise _refuse(path, _name(path, seen))
 
 
 def _refuse(path: Path, found: str) -> InvalidError:
@@ -48,11 +56,11 @@ def _refuse(path: Path, found: str) -> InvalidError:
     return InvalidError(message, errors=[{"path": "sourcePath", "message": message}], found=found)
 
 
-def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> list[dict[str, Any]]:
-    """The objects among the first lines of a file, damaged ones left out."""
+def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> Iterator[dict[str, Any]]:
+    """The objects among the first lines of a file, read as they are asked for; damaged ones left out."""
     try:
         with path.open("rb") as file:
-            return list(_objects(file, lines, size))
+            yield from _objects(file, lines, size)
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}", kind="threadNotFound", path=str(path)) from None
     except (IsADirectoryError, PermissionError) as error:
@@ -60,7 +68,7 @@ def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) ->
 
 
 def _objects(file: BinaryIO, lines: int, size: int) -> Iterator[dict[str, Any]]:
-    for count, line in enumerate(read_lines(file), 1):
+    for count, line in enumerate(read_lines(file, chunk_bytes=CHUNK_BYTES), 1):
         if isinstance(line, SourceLine) and (record := mapping(line.value)):
             yield record
         if count >= lines or line.offset + line.length >= size:
@@ -84,7 +92,7 @@ def _name(path: Path, head: list[dict[str, Any]]) -> str:
 def _name_document(path: Path) -> str:
     """A file that is one JSON document over many lines, or no JSON."""
     with path.open("rb") as file:
-        start = file.read(_SNIFFED)
+        start = file.read(_SNIFFED_BYTES)
     if not start.strip():
         return "empty"
     if start.lstrip()[:1] not in b"{[":

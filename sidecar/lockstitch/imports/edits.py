@@ -84,8 +84,12 @@ def _proven(side: str | None) -> str | None:
 
 def relative_path(path: str, base: str | None, workspace: str | None) -> str | None:
     """The path relative to `workspace`, by its spelling alone; None if it is outside, or at a refused place."""
-    if workspace is None or "\x00" in path or not path.strip():
+    if "\x00" in path or not path.strip():
         return None
+    if workspace is None:
+        # Where the session's directory is not told, a relative path is still relative to it.
+        relative = posixpath.normpath(_plain(path))
+        return relative if base is None and not is_absolute(relative) and _is_recorded(relative) else None
     absolute, root = _plain(path), _plain(workspace)
     if not is_absolute(absolute):
         absolute = posixpath.join(_plain(base) if base else root, absolute)

@@ -38,15 +38,17 @@ class DamagedLine:
     reason: str
 
 
-def read_lines(file: BinaryIO, *, start: int = 0, final: bool = False) -> Iterator[SourceLine | DamagedLine]:
-    """Read from byte `start` to the end of the file.
+def read_lines(
+    file: BinaryIO, *, start: int = 0, final: bool = False, chunk_bytes: int = CHUNK
+) -> Iterator[SourceLine | DamagedLine]:
+    """Read from byte `start` to the end of the file, a chunk at a time.
 
     An unterminated last line counts if it is whole; a torn half is left unread, and is damage only when
     `final` says that nothing more will be written.
     """
     file.seek(start)
     offset, held, dropped = start, bytearray(), 0
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(chunk_bytes):
         position = 0
         while (end := chunk.find(b"\n", position)) >= 0:
             held += chunk[position:end]
