@@ -93,6 +93,12 @@ METHODS: Final[dict[str, Method]] = _table(
     _change("thread/archive", thread.ThreadParams, Empty, "Put a thread away."),
     _change("thread/unarchive", thread.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
     _change("thread/delete", thread.ThreadParams, Empty, "Remove a thread and all that only it needs."),
+    _change(
+        "thread/rollback",
+        thread.ThreadRollbackParams,
+        thread.ThreadResult,
+        "Take the last turns out of what is read; they stay in the log.",
+    ),
     _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
     _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
     _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),

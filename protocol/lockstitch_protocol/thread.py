@@ -278,3 +278,11 @@ class ThreadMetadataUpdateParams(Params):
     git_info: GitInfo | None = Field(default=None, description="Replaces what it knows of the repository.")
     extra: JsonObject | None = Field(default=None, description="Merged into `extra`; a null inside removes the key.")
     workspace: str | None = Field(default=None, description="Links the thread to this directory, absolute.")
+
+
+class ThreadRollbackParams(Params):
+    """Params of thread/rollback: one of the two is given."""
+
+    thread_id: str = Field(description="The thread; no turn of it may be open.")
+    num_turns: int | None = Field(default=None, ge=0, description="How many of the last turns leave the reads.")
+    to_turn_id: str | None = Field(default=None, description="The last turn that stays.")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from lockstitch.timeline.admission import Admission, Incoming
 from lockstitch.timeline.boots import Boots
+from lockstitch.timeline.moves import tell_archived
 from lockstitch.timeline.rebuild import index_one, unique
 from lockstitch.timeline.stored import forget_thread
 from lockstitch.timeline.writer import Writer
@@ -33,13 +34,14 @@ def recover_at_start(writer: Writer) -> None:
         if row is None:
             index_one(place, writer.database, rows.next_thread_number(), found)
         elif row[1] != found.path:
-            connection.execute(
-                "UPDATE thread SET path=?, archived=? WHERE thread_no=?", (found.path, int(found.archived), row[0])
-            )
+            rows.set_place(row[0], found.path, found.archived)
     for number, path in known.values():
         if not place.root.resolve(path).exists():
             forget_thread(connection, number)
     _empty_trash(writer)
+    untold = "SELECT thread_id, archived FROM thread WHERE archived<>(archived_at IS NOT NULL)"
+    for thread_id, archived in connection.execute(untold).fetchall():
+        tell_archived(writer, thread_id, bool(archived))
 
 
 def _empty_trash(writer: Writer) -> None:

@@ -20,6 +20,7 @@ from lockstitch import __version__
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
+from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents
 from lockstitch.operations.feed import Feed
 from lockstitch.operations.order import ThreadOrder
@@ -28,7 +29,7 @@ from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
-from lockstitch.timeline.jobs import AppendJob, Appended, CreateJob, ExclusiveJob, Happening, Job
+from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import Reader, View
@@ -193,15 +194,20 @@ class Runtime:
         """Queue a job and wait for its outcome."""
         return await self.enqueue(job)
 
+    async def settled(self, call: Call, job: Job[T], future: asyncio.Future[T]) -> T:
+        """Wait for a queued job on behalf of a request: a cancel comes too late, and what the job causes is
+        announced after the reply."""
+        call.commit_point()
+        call.after_reply.append(lambda: self.feed.replied(job))
+        return await future
+
+    async def perform(self, call: Call, job: Job[T]) -> T:
+        """Queue a job for a request and wait for it."""
+        return await self.settled(call, job, self.enqueue(job))
+
     async def exclusive(self, run: Callable[[Writer], Any]) -> Any:
         """Run something alone under the write lock, in the writer thread."""
         return await self.submit(self.job(ExclusiveJob, run=run))
-
-    async def append(self, job: AppendJob) -> Appended:
-        return await self.submit(job)
-
-    async def create(self, job: CreateJob) -> Appended:
-        return await self.submit(job)
 
     def _deliver(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -92,6 +92,12 @@ class StoredRows:
     def import_source(self, thread_no: int) -> ImportSourceRow | None:
         return self.one(ImportSourceRow, "thread_no=?", thread_no)
 
+    def set_place(self, thread_no: int, path: str, archived: bool) -> None:
+        """Say where a thread's rollout lies now."""
+        self._connection.execute(
+            "UPDATE thread SET path=?, archived=? WHERE thread_no=?", (path, int(archived), thread_no)
+        )
+
     def next_thread_number(self) -> int:
         return int(self._connection.execute("SELECT coalesce(max(thread_no),0)+1 FROM thread").fetchone()[0])
 

@@ -9,7 +9,7 @@ import msgspec
 
 from lockstitch.artifacts.documents import document_path
 from lockstitch.codec import ParseError, Raw, decode, decoder
-from lockstitch.rollout.line import parse_line
+from lockstitch.rollout.line import Draft, parse_line
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
@@ -52,13 +52,21 @@ _payload = decoder(_Payload)
 class Recorded:
     """A checkpoint as its line holds it."""
 
-    def __init__(self, thread: ThreadRow, root_id: str, line: bytes) -> None:
+    def __init__(self, thread: ThreadRow, root_id: str, sequence: int, draft: Draft) -> None:
         """Raises codec.ParseError."""
-        self.line = parse_line(line)
-        payload = _payload(bytes(self.line.payload))
+        payload = _payload(draft.payload)
         self.record: dict[str, Any] = decode(bytes(payload.checkpoint))
         self.item = payload.item
+        self.sequence, self.at = sequence, draft.at
+        self.turn_id, self.event_id = draft.turn_id, draft.event_id
         self._thread, self._root_id = thread, root_id
+
+    @classmethod
+    def of_line(cls, thread: ThreadRow, root_id: str, data: bytes) -> Recorded:
+        """The checkpoint in a line's bytes. Raises codec.ParseError."""
+        line = parse_line(data)
+        draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId)
+        return cls(thread, root_id, line.sequence, draft)
 
     @property
     def issues(self) -> list[str]:
@@ -79,18 +87,37 @@ class Recorded:
         """S of the protocol."""
         known = {
             **self.record,
-            "turnId": self.line.turnId,
-            "updatedAt": self.line.at,
+            "turnId": self.turn_id,
+            "updatedAt": self.at,
             "snapshotPath": self.snapshot_path,
             "validationIssueCount": len(self.issues),
-            "sequence": self.line.sequence,
+            "sequence": self.sequence,
         }
         return {name: known.get(name) for name in _SUMMARY if name in _ALWAYS or known.get(name) is not None}
 
 
+    def document(self) -> dict[str, Any]:
+        """The version document, by the names of its format."""
+        return {
+            **self.record,
+            "threadId": self._thread.thread_id,
+            "turnId": self.turn_id,
+            "createdAt": self.at,
+            "artifactVersionDiff": self.shown_diff,
+        }
+
+    @property
+    def shown_diff(self) -> str | None:
+        """The bounded unified diff that the checkpoint's item shows."""
+        if self.item is None:
+            return None
+        changes = decode(bytes(self.item)).get("changes") or [{}]
+        return changes[0].get("diff") or None
+
+
 def recorded(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -> Recorded:
     """The checkpoint of a row. Raises DamagedLineError, codec.ParseError."""
-    return Recorded(thread, view.root_id, lines.line(row.line_at, row.line_length))
+    return Recorded.of_line(thread, view.root_id, lines.line(row.line_at, row.line_length))
 
 
 def summary_of(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -> dict[str, Any] | None:
@@ -106,5 +133,5 @@ def summaries_of(view: View, thread: ThreadRow, rows: Sequence[CheckpointRow], l
     found: list[dict[str, Any]] = []
     for line in lines.many([(row.line_at, row.line_length) for row in rows]):
         if line is not None:
-            found.append(Recorded(thread, view.root_id, line).summary())
+            found.append(Recorded.of_line(thread, view.root_id, line).summary())
     return found
