@@ -220,6 +220,21 @@ def test_a_command_that_goes_on_is_completed_again(tmp_path: Path) -> None:
     assert reading.account.duplicates == 1
 
 
+def test_a_search_told_twice_is_one_item(tmp_path: Path) -> None:
+    """The event and the response item of a search are one; what it found is kept."""
+    action = {"type": "search", "query": "weft", "url": None}
+    lines = [
+        event("user_message", message="hi"),
+        event("web_search_end", call_id="ws", query="weft", action=action, results=[{"title": "Weft"}]),
+        item("web_search_call", status="completed", action=action),
+    ]
+    reading = open_source(rollout(tmp_path, *lines))
+    (search,) = (i for i in items(list(reading.events())).values() if i["type"] == "webSearch")
+    assert search["results"] == [{"title": "Weft"}]
+    assert search["action"] == {"type": "search", "query": "weft"}
+    assert reading.account.duplicates == 1
+
+
 def test_results_without_a_call_and_odd_ids_are_kept(tmp_path: Path) -> None:
     """An output that belongs to nothing stays raw; ids that cannot be ours are replaced, repeated ones numbered."""
     lines = [

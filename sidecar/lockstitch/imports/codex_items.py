@@ -202,6 +202,8 @@ class CodexItems:
             item: dict[str, Any] = {"type": "webSearch", "query": query or ""}
             if action:
                 item["action"] = {key: value for key, value in action.items() if value is not None}
+            if payload.get("results"):
+                item["results"] = payload["results"]
             self._composer.add_item(item, kind="search", source_id=string(payload.get("id", payload.get("call_id"))))
         else:
             self._composer.account.duplicates += 1
