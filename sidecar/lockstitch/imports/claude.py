@@ -50,11 +50,12 @@ class ClaudeReading:
         self._sidechain = sidechain
         """All of the file is a subagent's: its prompts begin turns."""
         self._composer = Composer("claude", self.account)
-        self._composer.at = thread.created_at
         self._usage = ClaudeUsage(self._composer)
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
         self._summaries: dict[str, str] = {}
+        self._workspace: str | None = None
+        """The first directory that a line names; later ones are where the agent went."""
 
     @property
     def damaged(self) -> int:
@@ -90,6 +91,7 @@ class ClaudeReading:
         if not record:
             self._composer.keep_opaque("value", line.value)
             return
+        self._workspace = self._workspace or string(record.get("cwd"))
         kind = record.get("type")
         if uuid := string(record.get("uuid")):
             self._resolve_summary(uuid)
@@ -165,17 +167,18 @@ class ClaudeReading:
         message = record.get("message")
         content = mapping(message).get("content") if kind == "assistant" else message
         digest = _digest(codec.encode([content, record.get("toolUseResult")]))
-        before = self._seen.get(_digest(uuid))
+        before, again = self._seen.get(_digest(uuid)), False
         if before is not None:
             self.account.duplicates += 1
             if kind == "assistant":
                 self._usage.note(record)
             if before[0] == digest:
                 return
-            if before[1] != self._turn_id():
+            again = self._composer.has_id(uuid) or self._composer.has_id(f"{uuid}:1")
+            if again and before[1] != self._turn_id():
                 self._composer.keep_opaque("rewritten", record)  # its turn is over: what was told stands
                 return
-        self._read_message(kind, record, uuid, again=before is not None)
+        self._read_message(kind, record, uuid, again=again)
         self._seen[_digest(uuid)] = (digest, self._turn_id())
 
     def _turn_id(self) -> str | None:
@@ -299,7 +302,7 @@ class ClaudeReading:
         name, arguments = str(block.get("name") or "unknown"), block.get("input")
         if name == "ExitPlanMode" and (plan := string(mapping(arguments).get("plan"))):
             self._composer.add_item({"type": "plan", "text": plan}, kind="plan")
-        cwd = string(record.get("cwd")) or self.thread.cwd
+        cwd = string(record.get("cwd")) or self._workspace
         item = claude_tools.describe_call(name, arguments, cwd)
         self._composer.open_call(string(block.get("id")), item, (name, arguments, cwd))
 
@@ -320,7 +323,7 @@ class ClaudeReading:
         edit = read_edit(name, arguments, result, claude_tools.result_text(block))
         if edit is not None:
             item_id = str(call.item["id"])
-            record_edit(self._composer, edit, call_id=item_id, base=cwd, workspace=self.thread.cwd)
+            record_edit(self._composer, edit, call_id=item_id, base=cwd, workspace=self._workspace)
 
 
 def _user_content(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,8 +35,7 @@ class CodexReading:
         self._path: Path = thread.path
         self._bare = bare
         self._composer = Composer("codex", self.account)
-        self._composer.at = thread.created_at
-        self._items = CodexItems(self._composer, thread)
+        self._items = CodexItems(self._composer)
         self._provider = thread.model_provider
         self._model: str | None = None
         self._authority: dict[str, Any] = {}
@@ -68,8 +67,7 @@ class CodexReading:
 
     def closings(self) -> list[SourceEvent]:
         """What was held back; see `SourceReading`."""
-        self._items.flush_unanswered_texts()
-        return self._composer.take() + self._composer.closings()
+        return self._composer.closings()
 
     def _read(self, line: SourceLine) -> None:
         record = mapping(line.value)
@@ -87,9 +85,11 @@ class CodexReading:
             self.account.skipped["state"] += 1
         elif not self._met_head:
             self._met_head = True
+            self._items.enter(string(record.get("cwd")))
         elif record.get("type") == "message" and record.get("role") == "user":
             text = codex_head.message_text(record)
             if codex_head.is_context(text):
+                self._items.enter(codex_head.told_directory(text))
                 self.account.skipped["message.user"] += 1
             else:
                 self._items.user_message(codex_head.message_texts(record), [], string(record.get("id")))
@@ -110,6 +110,7 @@ class CodexReading:
             self._items.compaction(payload)
         elif kind == "session_meta" and not self._met_head:
             self._met_head = True
+            self._items.enter(string(payload.get("cwd")))
             self.account.skipped[kind] += 1
         elif kind in _STATE:
             self.account.skipped[kind] += 1
@@ -120,7 +121,7 @@ class CodexReading:
 
     def _turn_context(self, payload: dict[str, Any]) -> None:
         self.account.skipped["turn_context"] += 1
-        self._items.cwd = string(payload.get("cwd")) or self._items.cwd
+        self._items.enter(string(payload.get("cwd")))
         self._model = string(payload.get("model")) or self._model
         sandbox = payload.get("sandbox_policy")
         policy = mapping(sandbox)
@@ -152,7 +153,9 @@ class CodexReading:
                 self.account.skipped[kind] += 1
         elif kind == "user_message":
             self._items.user_event(payload)
-            self._tell_route()
+            turn = self._composer.turn
+            if turn is not None and turn.explicit:  # else a turn_context follows, maybe with another model
+                self._tell_route()
         elif kind in ("task_complete", "turn_aborted"):
             self._end_turn(kind, payload)
         elif kind == "token_count":

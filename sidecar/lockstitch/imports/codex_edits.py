@@ -18,11 +18,12 @@ from lockstitch.imports.fields import mapping, string
 class CodexEdits:
     """The file edits of one rollout."""
 
-    def __init__(self, composer: Composer, workspace: str | None) -> None:
+    def __init__(self, composer: Composer) -> None:
         self.told: set[str] = set()
         """Calls whose changes an event told in full: their patch text says less."""
         self._composer = composer
-        self._workspace = workspace
+        self.workspace: str | None = None
+        """The session's directory, once a line names it."""
         self._present: set[str] = set()
         """Paths that an edit left in place: Codex says "add" even where it writes over a file."""
 
@@ -60,19 +61,19 @@ class CodexEdits:
         for section in parse_patches(detail.script):
             if section.path not in changed and section.move_path not in changed:
                 continue
-            if base is None and self._workspace is not None and not is_absolute(section.path):
+            if base is None and self.workspace is not None and not is_absolute(section.path):
                 self._composer.account.outside += 1  # relative to a directory that the script does not tell
                 continue
             self._record(call_id, _patched(section), base)
 
     def _record(self, call_id: str, edit: Edit, base: str | None = None) -> None:
-        place = relative_path(edit.path, base, self._workspace)
+        place = relative_path(edit.path, base, self.workspace)
         if edit.op == "created" and place in self._present:
             edit = Edit(edit.path, "modified", None, edit.after, edit.before_source, edit.after_source)
-        if record_edit(self._composer, edit, call_id=call_id, base=base, workspace=self._workspace) is None:
+        if record_edit(self._composer, edit, call_id=call_id, base=base, workspace=self.workspace) is None:
             return
         if edit.old_path is not None:
-            self._present.discard(relative_path(edit.old_path, base, self._workspace) or "")
+            self._present.discard(relative_path(edit.old_path, base, self.workspace) or "")
         if edit.op == "deleted":
             self._present.discard(place or "")
         else:

@@ -47,8 +47,8 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
             model = model or string(payload.get("model"))
             cwd = cwd or string(payload.get("cwd"))
         preview = preview or typed_text(line, payload, bare)
-        if bare and cwd is None and (found := _CWD.search(message_text(payload))):
-            cwd = (found[1] or found[2]).strip()
+        if bare and cwd is None and is_context(message_text(payload)):
+            cwd = told_directory(message_text(payload))
         if preview and cwd and (model or bare):
             break
     return SourceThread(
@@ -111,6 +111,12 @@ def typed_text(line: dict[str, Any], payload: dict[str, Any], bare: bool) -> str
         texts = (string(mapping(part).get("text")) for part in sequence(item.get("content")))
         return "\n".join(text for text in texts if text) or None
     return None
+
+
+def told_directory(text: str) -> str | None:
+    """The directory that a context message tells."""
+    found = _CWD.search(text)
+    return (found[1] or found[2]).strip() if found else None
 
 
 def message_text(payload: dict[str, Any]) -> str:

@@ -15,7 +15,6 @@ from lockstitch.imports.codex_edits import CodexEdits
 from lockstitch.imports.codex_head import is_context, message_texts
 from lockstitch.imports.composer import Call, Composer
 from lockstitch.imports.fields import mapping, sequence, string
-from lockstitch.imports.source import SourceThread
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 _OUTPUTS = frozenset(
@@ -27,14 +26,20 @@ _CONTEXT_ITEMS = frozenset({"additional_tools"})
 class CodexItems:
     """The items of one rollout."""
 
-    def __init__(self, composer: Composer, thread: SourceThread) -> None:
-        self.cwd = thread.cwd
+    def __init__(self, composer: Composer) -> None:
+        self.cwd: str | None = None
+        """Where the agent works now."""
         self._composer = composer
-        self._edits = CodexEdits(composer, thread.cwd)
+        self._edits = CodexEdits(composer)
         self._told: set[str] = set()
         """Calls whose item an event completed before their output."""
         self._unanswered: list[tuple[int, dict[str, Any]]] = []
         """Messages of role user whose display event has not come, each with its line's offset."""
+
+    def enter(self, cwd: str | None) -> None:
+        """A line names the directory; the first one is the session's."""
+        self.cwd = cwd or self.cwd
+        self._edits.workspace = self._edits.workspace or cwd
 
     # ── messages ──
 
@@ -50,6 +55,7 @@ class CodexItems:
         self._told.clear()
 
     def flush_unanswered_texts(self) -> None:
+        """Messages of role user that no display event answered are not the person's: kept raw."""
         unanswered, self._unanswered = self._unanswered, []
         for offset, payload in unanswered:
             self._composer.keep_opaque("message.user", payload, key=f"line:{offset}:unanswered")
@@ -67,7 +73,8 @@ class CodexItems:
 
     def user_message(self, texts: list[str], images: list[dict[str, Any]], source_id: str | None) -> None:
         """What the person sent: it begins a turn, or is a further message in a turn that an event began."""
-        sent = self._answer("".join(texts))
+        text = "".join(texts)
+        sent = self._answer(text)
         if sent and not any(image["type"] == "image" for image in images):
             # The event names local files; the model's message holds the pictures.
             images = [image for image in images if image["type"] != "localImage"]
@@ -76,26 +83,34 @@ class CodexItems:
         if turn is None or turn.end is not None or (turn.asked and not turn.explicit):
             self._leave_turn()
             self._composer.start_turn(None, explicit=False)
-        self._composer.need_turn().asked = True
-        content = [{"type": "text", "text": text} for text in texts] + images
+        turn = self._composer.need_turn()
+        turn.asked = True
+        if sent is None:
+            turn.texts["user", text] += 1  # the model's message may come after its display event
+        content = [{"type": "text", "text": part} for part in texts] + images
         self._composer.add_item({"type": "userMessage", "content": content}, kind="user", source_id=source_id)
 
-    def _answer(self, text: str) -> list[str]:
-        """The display event of a message came; returns the images of the message."""
+    def _answer(self, text: str) -> list[str] | None:
+        """The display event of a message came; returns the images of the message, None if there is none."""
         for index, (_, payload) in enumerate(self._unanswered):
             texts = message_texts(payload)
             if "".join(texts) == text or (text and text in texts):
                 del self._unanswered[index]
                 urls = (string(mapping(part).get("image_url")) for part in sequence(payload.get("content")))
                 return [url for url in urls if url is not None]
-        return []
+        return None
 
     def _message(self, payload: dict[str, Any]) -> None:
         role, texts = payload.get("role"), message_texts(payload)
         if role == "assistant":
             self._agent_message(texts, payload, event=False)
         elif role == "user" and not (texts and is_context(texts[0])):
-            self._unanswered.append((self._composer.line[0], payload))
+            turn = self._composer.turn
+            if turn is not None and turn.texts["user", "".join(texts)] > 0:
+                turn.texts["user", "".join(texts)] -= 1
+                self._composer.account.duplicates += 1
+            else:
+                self._unanswered.append((self._composer.line[0], payload))
         elif role in ("user", "developer", "system"):
             self._composer.account.skipped[f"message.{role}"] += 1
         else:
@@ -126,6 +141,8 @@ class CodexItems:
     def response_item(self, payload: dict[str, Any]) -> None:
         """One item of the model's history."""
         kind = str(payload.get("type"))
+        if kind != "message" or payload.get("role") == "assistant":
+            self.flush_unanswered_texts()  # the model acts: a display event would have come
         if kind == "message":
             self._message(payload)
         elif kind == "reasoning":
@@ -185,6 +202,8 @@ class CodexItems:
             item: dict[str, Any] = {"type": "webSearch", "query": query or ""}
             if action:
                 item["action"] = {key: value for key, value in action.items() if value is not None}
+            if payload.get("results"):
+                item["results"] = payload["results"]
             self._composer.add_item(item, kind="search", source_id=string(payload.get("id", payload.get("call_id"))))
         else:
             self._composer.account.duplicates += 1
@@ -194,6 +213,8 @@ class CodexItems:
     def event(self, kind: str, payload: dict[str, Any]) -> None:
         """An event that tells of an item."""
         call_id = string(payload.get("call_id"))
+        if mapping(payload.get("item")).get("type") != "UserMessage":
+            self.flush_unanswered_texts()
         if kind == "item_completed":
             self._item_completed(mapping(payload.get("item")), payload)
         elif kind == "agent_message":

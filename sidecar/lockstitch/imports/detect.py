@@ -84,9 +84,7 @@ def _name(path: Path, head: list[dict[str, Any]]) -> str:
         return "a Qwen session"
     if first.get("type") == "session" and "version" in first:
         return "a pi session"
-    if not head:
-        return _name_document(path)
-    return "a JSONL file of an unknown tool"
+    return _name_document(path)
 
 
 def _name_document(path: Path) -> str:
@@ -97,6 +95,8 @@ def _name_document(path: Path) -> str:
         return "empty"
     if start.lstrip()[:1] not in b"{[":
         return "not JSON"
+    if start.lstrip()[:1] == b"{" and start.split(b"\n")[0].strip() != b"{":
+        return "a JSONL file of an unknown tool"
     for mark, name in (
         (b'"projectHash"', "a Gemini CLI session"),
         (b'"trajectory"', "a SWE-agent trajectory"),
