@@ -41,7 +41,7 @@ HARMLESS = frozenset({"blank", "carriageReturn", "duplicateSequence", "glued", "
 _MOST_HELD = 64
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """A line that can be used. `data` is without its LF.
 
     `chained`: its sum holds with the bytes directly before it, which is what a check before splicing tests.
@@ -60,7 +60,7 @@ class Record(msgspec.Struct, frozen=True):
         return self.offset + len(self.data)
 
 
-class Damage(msgspec.Struct, frozen=True):
+class Damage(msgspec.Struct, frozen=True, gc=False):
     """Bytes [start, end) that are no record, or (start == end) a place where something is missing.
 
     Reasons: torn, tornAppend, nul, notUtf8, notJson, rotten, missing, and those in HARMLESS.
