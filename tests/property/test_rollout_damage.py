@@ -41,13 +41,17 @@ def rollout(appends: list[list[int]]) -> list[bytes]:
     return lines
 
 
-files = st.lists(st.lists(st.integers(0, len(PAYLOADS) - 1), min_size=1, max_size=3), min_size=1, max_size=5).map(rollout)
+files = st.lists(st.lists(st.integers(0, len(PAYLOADS) - 1), min_size=1, max_size=3), min_size=1, max_size=5).map(
+    rollout
+)
 places = st.floats(0, 1, exclude_max=True)
 damages = st.tuples(
     st.sampled_from(["flip", "delete", "insert", "zero", "unline", "truncate", "line feed", "drop line"]),
     places,
     st.integers(1, 60),
-    st.sampled_from([b"\n", b"\0" * 7, b"garbage", b"\xff\xfe", b"\r", b'{"sequence":2,"at":"', b'"}{"sequence":', b" \n"]),
+    st.sampled_from(
+        [b"\n", b"\0" * 7, b"garbage", b"\xff\xfe", b"\r", b'{"sequence":2,"at":"', b'"}{"sequence":', b" \n"]
+    ),
 )
 
 

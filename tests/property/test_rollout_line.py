@@ -65,7 +65,20 @@ def test_a_line_reads_back_as_it_was_written(
     assert is_canonical(data, line)
     assert not is_sound(data, b"fedcba9876543210")
     keys = list(json.loads(data))
-    order = "sequence at type eventId turnId itemId payload more req digest originalSum sum".split()
+    order = [
+        "sequence",
+        "at",
+        "type",
+        "eventId",
+        "turnId",
+        "itemId",
+        "payload",
+        "more",
+        "req",
+        "digest",
+        "originalSum",
+        "sum",
+    ]
     assert keys == [key for key in order if key in keys]
 
 

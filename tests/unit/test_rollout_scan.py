@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from lockstitch.rollout.line import Draft, encode_append, encode_line
-from lockstitch.rollout.scan import Damage, Record, read_tail, scan
+from lockstitch.rollout.scan import Damage, Record, read_tail, record_at, scan
 
 AT = "2026-12-01T02:40:11.123456Z"
 
@@ -295,3 +295,16 @@ def test_the_tail_says_what_is_wrong_with_it() -> None:
     open_append = read_tail(io.BytesIO(many[0]), len(many[0]))
     assert (open_append.last_sequence, open_append.clean) == (1, False)
     assert read_tail(io.BytesIO(), 0).clean
+
+
+def test_a_single_record_is_judged_as_a_scan_judges_it() -> None:
+    one, two, three, four = lines_of(4)
+    lost = one + two[:50] + three + four
+    for data, offset in ((lost, len(one) + 50), (one + b"\n" + two + three, len(one) + 1), (one + two, 0)):
+        record = record_at(io.BytesIO(data), offset, len(data))
+        assert record is not None
+        assert record.offset == offset
+    assert record_at(io.BytesIO(lost), len(one), len(lost)) is None
+    assert record_at(io.BytesIO(lost), len(lost), len(lost)) is None
+    rotten = one + two.replace(b"acme", b"acne") + three
+    assert record_at(io.BytesIO(rotten), len(one), len(rotten)) is None

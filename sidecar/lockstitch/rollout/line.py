@@ -57,7 +57,7 @@ class Encoded(msgspec.Struct, frozen=True, gc=False):
     payload_length: int
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """A line as read. Names are the keys on disk. Unknown keys of a newer format are ignored."""
 
     sequence: int

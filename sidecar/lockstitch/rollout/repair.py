@@ -24,7 +24,7 @@ import msgspec
 from lockstitch.platform import files
 from lockstitch.rollout.recorder import Recorder, changed_underneath
 from lockstitch.rollout.scan import HARMLESS, Damage, Record, scan
-from lockstitch.rollout.tail import ReadAt, last_chained, lines_backwards, read_tail, reader, sum_before
+from lockstitch.rollout.tail import Anchor, ReadAt, last_chained, lines_backwards, read_tail, reader, sum_before
 from lockstitch_protocol.ids import is_thread_id
 
 _CHUNK = 1 << 20
@@ -73,7 +73,7 @@ def _ends_with(read: ReadAt, end: int, known_sum: bytes) -> bool:
 
 def _plan_unknown_tail(fd: int, read: ReadAt, size: int, known_size: int) -> Repair | None:
     """The projection knows all up to `known_size`; what follows was written by somebody who then died, or by a peer."""
-    records, found = _scan_tail(fd, read, size, known_size)
+    last_record, found = _scan_tail(fd, size, last_chained(read, known_size), known_size)
     damages = [
         Damage(max(damage.start, known_size), damage.end, damage.reason) for damage in found if damage.end >= known_size
     ]
@@ -83,16 +83,17 @@ def _plan_unknown_tail(fd: int, read: ReadAt, size: int, known_size: int) -> Rep
     if last.reason == "tornAppend":
         keep, reappend = last.start, ()
     else:
-        keep, reappend = _end_of_lines(read, size, records)
+        keep, reappend = _end_of_lines(read, size, last_record)
     lost = any(damage.reason not in HARMLESS and damage.start < keep for damage in damages)
     return Repair(size, keep, _split_at(damages, keep), reappend, lost)
 
 
 def _plan_kept_tail(fd: int, read: ReadAt, size: int, *, known_size: int) -> Repair | None:
     """Every line that is there stays; if `known_size` is beyond `size`, committed bytes are gone."""
-    records, damages = _scan_tail(fd, read, size, None)
-    keep, reappend = _end_of_lines(read, size, records)
-    promised = records[-1].line.more if records else 0
+    anchor = last_chained(read, size)
+    last_record, damages = _scan_tail(fd, size, anchor, None)
+    keep, reappend = _end_of_lines(read, size, last_record)
+    promised = anchor.promised if last_record is None else last_record.line.more
     if not any(damage.reason not in HARMLESS and damage.end >= keep for damage in damages):
         if known_size > size and not (reappend and known_size == size + 1):
             damages.append(Damage(keep, keep, "missing"))
@@ -104,34 +105,34 @@ def _plan_kept_tail(fd: int, read: ReadAt, size: int, *, known_size: int) -> Rep
     return Repair(size, keep, _split_at(damages, keep), reappend, lost)
 
 
-def _scan_tail(fd: int, read: ReadAt, size: int, committed_end: int | None) -> tuple[list[Record], list[Damage]]:
-    """The last record and all damage after the last line that is sound with the bytes before it.
-
-    With `committed_end` the scan begins there or before.
-    """
-    limit = size if committed_end is None else committed_end
-    start, previous_sum, next_sequence = last_chained(read, limit)
-    last: list[Record] = []
+def _scan_tail(fd: int, size: int, anchor: Anchor, committed_end: int | None) -> tuple[Record | None, list[Damage]]:
+    """The last record and all damage from `anchor` on."""
+    last: Record | None = None
     damages: list[Damage] = []
     for found in scan(
-        fd, start, size, previous_sum=previous_sum, next_sequence=next_sequence, committed_end=committed_end
+        fd,
+        anchor.offset,
+        size,
+        previous_sum=anchor.previous_sum,
+        next_sequence=anchor.next_sequence,
+        committed_end=committed_end,
     ):
         if isinstance(found, Damage):
             damages.append(found)
         else:
-            last = [found]
+            last = found
     return last, damages
 
 
-def _end_of_lines(read: ReadAt, size: int, records: list[Record]) -> tuple[int, tuple[bytes, ...]]:
+def _end_of_lines(read: ReadAt, size: int, record: Record | None) -> tuple[int, tuple[bytes, ...]]:
     """Where the file must end so that nothing unfinished is left, and the LF if the last record lacks it."""
     if size == 0:
         return 0, ()
     start, _, terminated = next(lines_backwards(read, size))
     if terminated:
         return size, ()
-    if records and records[-1].end > start:
-        return records[-1].end, (b"\n",)
+    if record is not None and record.end > start:
+        return record.end, (b"\n",)
     return start, ()
 
 

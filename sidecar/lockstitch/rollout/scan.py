@@ -31,9 +31,9 @@ from lockstitch.codec import ParseError
 from lockstitch.rollout.apart import Apart, Found, begins_a_record, reason_of
 from lockstitch.rollout.chunks import END, FRAGMENT, LF, physical_lines
 from lockstitch.rollout.line import Line, is_sound, parse_line, sum_of
-from lockstitch.rollout.tail import Tail, read_tail, reader, torn_append_at
+from lockstitch.rollout.tail import Tail, last_chained, read_tail, reader, torn_append_at
 
-__all__ = ["HARMLESS", "Damage", "Record", "Tail", "read_tail", "scan"]
+__all__ = ["HARMLESS", "Damage", "Record", "Tail", "read_tail", "record_at", "scan"]
 
 HARMLESS = frozenset({"blank", "carriageReturn", "duplicateSequence", "glued", "unterminated"})
 """Reasons of damage by which no event is lost."""
@@ -41,7 +41,7 @@ HARMLESS = frozenset({"blank", "carriageReturn", "duplicateSequence", "glued", "
 _MOST_HELD = 64
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """A line that can be used. `data` is without its LF.
 
     `chained`: its sum holds with the bytes directly before it, which is what a check before splicing tests.
@@ -60,7 +60,7 @@ class Record(msgspec.Struct, frozen=True):
         return self.offset + len(self.data)
 
 
-class Damage(msgspec.Struct, frozen=True):
+class Damage(msgspec.Struct, frozen=True, gc=False):
     """Bytes [start, end) that are no record, or (start == end) a place where something is missing.
 
     Reasons: torn, tornAppend, nul, notUtf8, notJson, rotten, missing, and those in HARMLESS.
@@ -100,6 +100,19 @@ def scan(
     yield from out
     if torn is not None:
         yield Damage(torn, end, "tornAppend")
+
+
+def record_at(file: int | BinaryIO, offset: int, size: int) -> Record | None:
+    """The record at `offset` of a file of `size` bytes, judged as a scan judges it; None if there is none.
+
+    For a line whose sum does not hold with the bytes directly before it. It costs a scan from the last line before
+    it for which it does.
+    """
+    anchor = last_chained(reader(file), offset)
+    for found in scan(file, anchor.offset, size, previous_sum=anchor.previous_sum, next_sequence=anchor.next_sequence):
+        if isinstance(found, Record) and found.offset >= offset:
+            return found if found.offset == offset else None
+    return None
 
 
 class _Scan:

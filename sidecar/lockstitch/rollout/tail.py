@@ -123,16 +123,22 @@ def chained_line(read: ReadAt, start: int, stop: int) -> Line | None:
         return None
 
 
-def last_chained(read: ReadAt, end: int) -> tuple[int, bytes, int]:
-    """Where a scan may begin so that it sees the end: offset, previous sum and sequence of what follows there.
+class Anchor(msgspec.Struct, frozen=True):
+    """Where a scan may begin: what its first line follows, and how many lines the line before promises (`more`)."""
 
-    It begins after the last line before `end` that is sound with the bytes directly before it.
-    """
+    offset: int = 0
+    previous_sum: bytes = b""
+    next_sequence: int = 1
+    promised: int = 0
+
+
+def last_chained(read: ReadAt, end: int) -> Anchor:
+    """The place after the last line before `end` that is sound with the bytes directly before it."""
     for start, stop, terminated in lines_backwards(read, end):
         line = chained_line(read, start, stop) if terminated else None
         if line is not None:
-            return stop + 1, line.sum.encode(), line.sequence + 1
-    return 0, b"", 1
+            return Anchor(stop + 1, line.sum.encode(), line.sequence + 1, line.more)
+    return Anchor()
 
 
 def torn_append_at(read: ReadAt, floor: int, end: int) -> int | None:
