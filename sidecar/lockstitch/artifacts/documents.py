@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from lockstitch import codec
@@ -60,6 +61,14 @@ def document_path(root_id: str, thread_id: str, path: str, version_no: int) -> s
     """The workspace-relative path of a version document in the sidecar of that data root."""
     folders = _folders(thread_id, path)
     return "/".join((FOLDER, folder_name(root_id), *folders, "versions", _version_name(version_no)))
+
+
+def thread_folders(sidecar: Sidecar, thread_id: str) -> list[Path]:
+    """The directories in the workspace that belong to one thread, whether or not they are there."""
+    if sidecar.workspace is None:
+        return []
+    base = sidecar.workspace / sidecar.root
+    return [base / kind / folder_name(thread_id) for kind in ("documents", "exports")]
 
 
 def write_version(

@@ -75,6 +75,10 @@ class Sidecar:
         """Where the blob is, with `.z` behind its name if it is compressed, or None."""
         return next((path for store in self._stores() if (path := store.path_of(sha256)) is not None), None)
 
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Every place where the blob is."""
+        return [path for store in self._stores() if (path := store.path_of(sha256)) is not None]
+
     def open_folder(self, parts: Sequence[str], *, create: bool) -> Directory:
         """Open a folder beneath `.lockstitch/<rootId>`, looking at each component. Raises OSError."""
         if self.workspace is None:

@@ -9,9 +9,9 @@ from lockstitch.codec import Raw
 from lockstitch.operations.call import Call
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
 from lockstitch.operations.runtime import Runtime
-from lockstitch.operations.snapshots import Snapshots, file_paths
+from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.timeline.admission import Admission, Incoming
-from lockstitch.timeline.jobs import AppendJob, Appended
+from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams
 
@@ -47,7 +47,7 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
     if not has_files:
         done = await runtime.settled(call, job, future)
     if snapshots is not None:
-        await snapshots.write_documents(done.thread, file_paths(done))
+        await snapshots.write_documents(done.thread, stored_events(done))
     return appended_value(done)
 
 

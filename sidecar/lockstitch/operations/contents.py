@@ -10,14 +10,17 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from lockstitch.artifacts.documents import bounded_diff
+from lockstitch.artifacts.documents import bounded_diff, write_version
 from lockstitch.artifacts.paths import artifact_id
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
 from lockstitch.diff import diff_files
 from lockstitch.errors import LockstitchError
+from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.timeline.checkpoints import ABSENT, DiffOf, DiffText
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import CheckpointRow
 
 SPILL_BYTES = 64 << 10
 PREVIEW_BYTES = 2 << 10
@@ -143,3 +146,18 @@ def side_bytes(sidecar: Sidecar, side: dict[str, Any]) -> bytes | None:
 
 def _identity(side: dict[str, Any]) -> tuple[Any, ...]:
     return side.get("sha256"), side.get("contentStatus"), side.get("mode")
+
+
+def write_all_documents(contents: Contents, view: View, thread_id: str) -> None:
+    """Write every version document of a thread, for a fork whose versions came with it."""
+    thread = view.thread(thread_id)
+    if not thread.linked or not thread.cwd or not thread.checkpoints:
+        return
+    sidecar = contents.of_thread(thread_id, thread.cwd)
+    rows = view.rows.all(CheckpointRow, "thread_no=? AND version_no IS NOT NULL ORDER BY sequence", thread.thread_no)
+    with view.rollout(thread) as rollout:
+        for line in rollout.lines.many([(row.line_at, row.line_length) for row in rows]):
+            if line is not None:
+                found = Recorded.of_line(thread, view.root_id, line)
+                if found.snapshot_path is not None:
+                    write_version(sidecar, found.document())

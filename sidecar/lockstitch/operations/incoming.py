@@ -67,9 +67,13 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
                 payload = {**payload, "item": given}
                 item_id = given["id"]
         except (PayloadError, ItemError) as error:
-            raise InvalidError.at(f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message) from None
+            raise InvalidError.at(
+                f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message
+            ) from None
     elif item_id is not None and not is_id(item_id):
-        raise InvalidError.at(f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -")
+        raise InvalidError.at(
+            f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
+        )
     if type_ == "turn.started":
         turn_id = turn_id or _turn_id(payload, place)
     found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
@@ -99,9 +103,16 @@ def _item_id(type_: str, payload: dict[str, Any], given: str | None, place: str)
     if found is None:
         found = payload.get("itemId", payload.get("item_id"))
     if found is not None and not (isinstance(found, str) and is_id(found)):
-        raise InvalidError.at(f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -")
+        raise InvalidError.at(
+            f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
+        )
     item = payload.get("item")
-    if given is not None and type_.startswith("item.") and isinstance(item, dict) and item.get("id") not in (None, given):  # pyright: ignore[reportUnknownMemberType]
+    if (
+        given is not None
+        and type_.startswith("item.")
+        and isinstance(item, dict)
+        and item.get("id") not in (None, given)
+    ):  # pyright: ignore[reportUnknownMemberType]
         raise InvalidError.at(f"{place}.itemId", "is not the id of payload.item")
     return found
 
@@ -109,7 +120,9 @@ def _item_id(type_: str, payload: dict[str, Any], given: str | None, place: str)
 def _turn_id(payload: dict[str, Any], place: str) -> str | None:
     found = payload.get("turnId")
     if found is not None and not (isinstance(found, str) and is_id(found)):
-        raise InvalidError.at(f"{place}.payload.turnId", "must be a letter or digit, then at most 127 of them or . _ : -")
+        raise InvalidError.at(
+            f"{place}.payload.turnId", "must be a letter or digit, then at most 127 of them or . _ : -"
+        )
     return found
 
 
@@ -136,4 +149,3 @@ def user_message_event(
     if client_id is not None:
         item["clientId"] = client_id
     return Incoming("item.completed", {"item": fill_defaults(item)}, turn_id, item_id)
-

@@ -237,9 +237,7 @@ class Announcer:
             return None if row is None else usage_value(usage_of(row))
 
         last = decode(live.draft.payload)
-        last = {
-            name: value for name, value in last.items() if name.endswith("Tokens") or name in ("model", "costUsd")
-        }
+        last = {name: value for name, value in last.items() if name.endswith("Tokens") or name in ("model", "costUsd")}
         total = await self._runtime.read(look)
         value: dict[str, Any] = {"threadId": thread_id}
         if turn_id is not None:

@@ -48,6 +48,8 @@ def _empty_trash(writer: Writer) -> None:
     trash = writer.place.root.trash
     with contextlib.suppress(OSError):
         for name in os.listdir(trash):
+            if name.startswith("boot_") and writer.place.boots.is_alive(name.partition("-")[0]):
+                continue  # a fork that a live process is writing
             path = trash / name
             with contextlib.suppress(OSError):
                 if path.is_dir() and not path.is_symlink():

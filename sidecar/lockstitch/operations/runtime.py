@@ -21,7 +21,7 @@ from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
 from lockstitch.operations.call import Call
-from lockstitch.operations.contents import Contents
+from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.feed import Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.recovery import interrupt_job, recover_at_start
@@ -218,6 +218,10 @@ class Runtime:
         for answer in answers:
             answer()
 
+    async def write_all_documents(self, thread_id: str) -> None:
+        """Write the version documents of a thread that was made as a whole."""
+        await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
+
     # -- the rest ---------------------------------------------------------------------------------------------
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
@@ -265,5 +269,3 @@ def _offer_root_id(path: Path) -> None:
             os.rename(offered, path)
     with suppress(OSError):
         os.unlink(offered)
-
-

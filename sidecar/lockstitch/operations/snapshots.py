@@ -62,7 +62,9 @@ class Snapshots:
             try:
                 event.snapshot = self._from_event(event.payload)
             except binascii.Error:
-                raise InvalidError.at(f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded") from None
+                raise InvalidError.at(
+                    f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded"
+                ) from None
             event.payload = without_content(event.payload)
         self._runtime.reader.run(lambda view: self._make_diffs(view, row, [e.snapshot for e in events if e.snapshot]))
 
@@ -205,7 +207,7 @@ class Snapshots:
             await self._runtime.slowly(lambda: [write_version(sidecar, record.document()) for record in wanted])
 
 
-def file_paths(done: Appended) -> list[tuple[int, Draft]]:
+def stored_events(done: Appended) -> list[tuple[int, Draft]]:
     """What an append stored, with its sequences."""
     return list(enumerate(done.drafts, done.first_sequence))
 

@@ -17,7 +17,7 @@ from lockstitch.rollout.line import Draft
 from lockstitch.timeline import queries
 from lockstitch.timeline.admission import Admission, Incoming
 from lockstitch.timeline.hot import FORMAT
-from lockstitch.timeline.jobs import AppendJob, Appended, CreateJob
+from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch_protocol import thread as wire
@@ -155,9 +155,7 @@ async def change(
 ) -> Appended:
     """Append the sidecar's own events to a thread."""
     async with runtime.order.turn(thread_id):
-        job: AppendJob = runtime.job(
-            AppendJob, thread_id=thread_id, build=build, allow_archived=allow_archived
-        )
+        job: AppendJob = runtime.job(AppendJob, thread_id=thread_id, build=build, allow_archived=allow_archived)
         future = runtime.enqueue(job)
     return await runtime.settled(call, job, future)
 
@@ -190,6 +188,7 @@ async def metadata_update(runtime: Runtime, call: Call, params: wire.ThreadMetad
 
 async def merged_extra(runtime: Runtime, thread_id: str, given: dict[str, Any]) -> dict[str, Any]:
     """The thread's `extra` with what is given put in; a null removes a key."""
+
     def look(view: View) -> dict[str, Any]:
         row = view.thread(thread_id)
         with view.rollout(row) as rollout:

@@ -157,7 +157,9 @@ async def items_list(runtime: Runtime, call: Call, params: wire.ThreadItemsListP
         with view.rollout(row) as rollout:
             values = item_values(rollout.lines, page.rows)
         numbers = {item.turn_no for item in page.rows if not item.outside}
-        names = {number: found.turn_id for number in numbers if (found := view.rows.turn_by_number(row.thread_no, number))}
+        names = {
+            number: found.turn_id for number in numbers if (found := view.rows.turn_by_number(row.thread_no, number))
+        }
         owners = [None if item.outside else names.get(item.turn_no) for item in page.rows]
 
         def facts(number: int) -> dict[str, Any]:
@@ -222,5 +224,3 @@ async def events_list(runtime: Runtime, call: Call, params: wire.ThreadEventsLis
         return {"data": data, "lastSequence": row.last_sequence, "hasMore": more}
 
     return await runtime.read_thread(params.thread_id, look)
-
-

@@ -73,9 +73,7 @@ async def interrupt(runtime: Runtime, call: Call, params: wire.TurnInterruptPara
 
 async def cancel(runtime: Runtime, call: Call, thread_id: str, turn_id: str) -> None:
     """Append `turn.canceled`."""
-    await change(
-        runtime, call, thread_id, lambda admission: admission.add(Incoming("turn.canceled", {}, turn_id))
-    )
+    await change(runtime, call, thread_id, lambda admission: admission.add(Incoming("turn.canceled", {}, turn_id)))
 
 
 async def steer(runtime: Runtime, call: Call, params: wire.TurnSteerParams) -> dict[str, Any]:
@@ -91,9 +89,7 @@ async def steer(runtime: Runtime, call: Call, params: wire.TurnSteerParams) -> d
     return {"turnId": done.turn_id}
 
 
-def _steering(
-    expected: str, content: list[dict[str, Any]], client_id: str | None
-) -> Callable[[Admission], None]:
+def _steering(expected: str, content: list[dict[str, Any]], client_id: str | None) -> Callable[[Admission], None]:
     def build(admission: Admission) -> None:
         thread_id, open_turn = admission.thread_id, admission.open_turn_id
         row = admission.state.turn(expected)

@@ -123,9 +123,7 @@ def _write_lines(
                 break
             if line.type in ("thread.archived", "thread.unarchived"):
                 continue
-            draft = Draft(
-                line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest
-            )
+            draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
             encoded = encode_line(sequence, draft, previous)
             chunks.append(encoded.data)
             size += len(encoded.data)

@@ -98,6 +98,16 @@ class StoredRows:
             "UPDATE thread SET path=?, archived=? WHERE thread_no=?", (path, int(archived), thread_no)
         )
 
+    def contents_only_of(self, thread_no: int) -> list[str]:
+        """The file contents that this thread refers to and no other does."""
+        found = self._connection.execute(
+            "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
+            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
+            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))",
+            (thread_no,),
+        )
+        return [sha256 for (sha256,) in found]
+
     def next_thread_number(self) -> int:
         return int(self._connection.execute("SELECT coalesce(max(thread_no),0)+1 FROM thread").fetchone()[0])
 

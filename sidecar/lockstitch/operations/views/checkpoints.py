@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from lockstitch.artifacts.documents import document_path
+from lockstitch.artifacts.paths import artifact_id, path_from_wire
 from lockstitch.codec import ParseError, Raw, decode, decoder
 from lockstitch.rollout.line import Draft, parse_line
 from lockstitch.timeline.lines import DamagedLineError, Lines
@@ -69,12 +70,21 @@ class Recorded:
         return cls(thread, root_id, line.sequence, draft)
 
     @property
+    def thread_id(self) -> str:
+        return self._thread.thread_id
+
+    @property
     def issues(self) -> list[str]:
         return self.record.get("validationIssues") or []
 
     @property
     def version_no(self) -> int | None:
         return self.record.get("versionNo")
+
+    @property
+    def artifact_id(self) -> str:
+        """Of the path: where its version documents are."""
+        return artifact_id(path_from_wire(self.record["path"], self.record.get("pathBase64")))
 
     @property
     def snapshot_path(self) -> str | None:
@@ -94,7 +104,6 @@ class Recorded:
             "sequence": self.sequence,
         }
         return {name: known.get(name) for name in _SUMMARY if name in _ALWAYS or known.get(name) is not None}
-
 
     def document(self) -> dict[str, Any]:
         """The version document, by the names of its format."""
