@@ -16,6 +16,9 @@ import msgspec
 Raw = msgspec.Raw
 """Bytes of a JSON value that pass through unchanged: `encode` splices them."""
 
+NOTHING = Raw()
+"""Default of a Raw field that may be missing: msgspec takes `Raw | None` for null alone. It is false."""
+
 MAX_DEPTH = 256
 
 T = TypeVar("T")

@@ -340,7 +340,7 @@ class Admission:
         for number, checkpoint in enumerate(made, 1):
             last = number == len(made)
             sent = event if last else Incoming("artifact.snapshot", {}, own=True)
-            payload = {"checkpoint": checkpoint.record, "item": checkpoint.item}
+            payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
             self._known[snapshot.path] = checkpoint.known
             self._checkpoints.add(checkpoint.record["checkpointId"].lower())

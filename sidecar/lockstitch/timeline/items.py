@@ -26,7 +26,7 @@ class _Delta(msgspec.Struct):
 
 
 class _After(msgspec.Struct):
-    after: codec.Raw | None = None
+    after: codec.Raw = codec.NOTHING
 
 
 class _Checkpoint(msgspec.Struct):
@@ -176,4 +176,4 @@ def after_of(line: bytes) -> dict[str, Any] | None:
     """The `after` side in a checkpoint's line."""
     start, length = payload_span(line)
     raw = _checkpoint(line[start : start + length]).checkpoint.after
-    return None if raw is None else codec.decode(bytes(raw))
+    return codec.decode(bytes(raw)) if raw else None

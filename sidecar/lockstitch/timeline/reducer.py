@@ -100,7 +100,7 @@ class ItemHead(msgspec.Struct):
     type: str
     status: str | None = None
     interrupted: bool = False
-    outputRef: codec.Raw | None = None  # noqa: N815
+    outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 
 class UserMessage(msgspec.Struct):
@@ -143,7 +143,7 @@ class ThreadStarted(msgspec.Struct):
     gitInfo: GitFields | None = None  # noqa: N815
     forkedFrom: Origin | None = None  # noqa: N815
     parentThreadId: str | None = None  # noqa: N815
-    extra: codec.Raw | None = None
+    extra: codec.Raw = codec.NOTHING
 
 
 class ThreadUpdated(msgspec.Struct):
@@ -152,7 +152,7 @@ class ThreadUpdated(msgspec.Struct):
     workspace: Workspace | msgspec.UnsetType = msgspec.UNSET
     model: str | msgspec.UnsetType = msgspec.UNSET
     modelProvider: str | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
-    extra: codec.Raw | None = None
+    extra: codec.Raw = codec.NOTHING
 
 
 class RolledBack(msgspec.Struct):
@@ -160,7 +160,7 @@ class RolledBack(msgspec.Struct):
 
 
 class Recovered(msgspec.Struct):
-    damage: codec.Raw | None = None
+    damage: codec.Raw = codec.NOTHING
     partial: bool = False
 
 
@@ -313,8 +313,8 @@ def _set_git(thread: ThreadRow, git: GitFields | None) -> None:
     thread.git_sha, thread.git_branch, thread.git_origin = git.sha, git.branch, git.originUrl
 
 
-def _set_extra(thread: ThreadRow, fact: Fact, extra: codec.Raw | None) -> None:
-    if extra is not None:
+def _set_extra(thread: ThreadRow, fact: Fact, extra: codec.Raw) -> None:
+    if extra:
         thread.extra_at, thread.extra_length = fact.line_at, fact.line_length
 
 
@@ -342,7 +342,7 @@ def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None,
 def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
     recovered = _recovered(fact.payload)
-    if recovered.damage is not None:
+    if recovered.damage:
         known: list[object] = codec.decode(state.thread.damage.encode()) if state.thread.damage else []
         known += codec.decode(bytes(recovered.damage))
         state.thread.damage = codec.encode(known).decode()
@@ -428,7 +428,7 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
         row.status = ItemStatus.in_progress
     else:
         row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef is not None:
+    if head.outputRef:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(_user_message(value).content)

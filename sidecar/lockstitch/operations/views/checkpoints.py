@@ -9,7 +9,7 @@ import msgspec
 
 from lockstitch.artifacts.documents import document_path
 from lockstitch.artifacts.paths import artifact_id, path_from_wire
-from lockstitch.codec import ParseError, Raw, decode, decoder
+from lockstitch.codec import NOTHING, ParseError, Raw, decode, decoder
 from lockstitch.rollout.line import Draft, parse_line
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.reader import View
@@ -44,7 +44,7 @@ _ALWAYS = frozenset({"before", "after"})
 
 class _Payload(msgspec.Struct):
     checkpoint: Raw
-    item: Raw | None = None
+    item: Raw = NOTHING
 
 
 _payload = decoder(_Payload)
@@ -118,7 +118,7 @@ class Recorded:
     @property
     def shown_diff(self) -> str | None:
         """The bounded unified diff that the checkpoint's item shows."""
-        if self.item is None:
+        if not self.item:
             return None
         changes = decode(bytes(self.item)).get("changes") or [{}]
         return changes[0].get("diff") or None

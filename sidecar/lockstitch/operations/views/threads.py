@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lockstitch.codec import ParseError, Raw, decode, decoder
+from lockstitch.codec import NOTHING, ParseError, Raw, decode, decoder
 from lockstitch.errors import NotFoundError
 from lockstitch.operations.views.checkpoints import summary_of
 from lockstitch.operations.views.turns import usage_value
@@ -18,7 +18,7 @@ from lockstitch.timeline.rows import CheckpointRow, ThreadRow, usage_of
 
 
 class _Started(msgspec.Struct):
-    extra: Raw | None = None
+    extra: Raw = NOTHING
     runtimeWorkspaceRoots: list[str] = []  # noqa: N815
     approvalPolicy: Any = None  # noqa: N815
     approvalsReviewer: Any = None  # noqa: N815
@@ -122,7 +122,7 @@ def read_extra(lines: Lines, row: ThreadRow) -> Raw | None:
     if row.extra_at is None or row.extra_length is None:
         return None
     try:
-        return _payload(lines.line(row.extra_at, row.extra_length)).extra
+        return _payload(lines.line(row.extra_at, row.extra_length)).extra or None
     except (DamagedLineError, ParseError):
         return None
 
