@@ -63,6 +63,10 @@ class DataRoot:
     def trash(self) -> Path:
         return self.path / "trash"
 
+    def staged_rollout(self, boot_id: str, thread_id: str) -> Path:
+        """Where that process writes a new rollout before it appears whole; left by a crash, a start removes it."""
+        return self.trash / f"{boot_id}-{thread_id}"
+
     @property
     def sqlite(self) -> Path:
         return self.path / "sqlite"

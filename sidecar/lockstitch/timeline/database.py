@@ -96,7 +96,8 @@ class Database:
         """Commit what a bulk load wrote and make the file one that everybody can open."""
         with database_errors(self.path):
             self.connection.execute("COMMIT")
-            self.connection.execute("PRAGMA locking_mode=NORMAL")
+            # Everybody opens it in WAL mode; set here, no first opener has to keep the others out to do it.
+            self.connection.execute("PRAGMA locking_mode=NORMAL; PRAGMA journal_mode=WAL")
         self.close()
 
     def close(self) -> None:
