@@ -120,17 +120,17 @@ class Sidecar:
 
     def call(self, method: str, params: Any = ..., **rest: Any) -> Any:
         """Send a request and take the next message, which has to be its reply: the result."""
-        id = self.send(method, params, **rest)
+        key = self.send(method, params, **rest)
         reply = self.take()
-        assert reply.get("id") == id, reply
+        assert reply.get("id") == key, reply
         assert "result" in reply, reply
         return reply["result"]
 
     def error(self, method: str, params: Any = ..., **rest: Any) -> Any:
         """As `call`, for a request that is refused: the error."""
-        id = self.send(method, params, **rest)
+        key = self.send(method, params, **rest)
         reply = self.take()
-        assert reply.get("id") == id, reply
+        assert reply.get("id") == key, reply
         return reply["error"]
 
     def initialize(self, **params: Any) -> Any:
@@ -151,7 +151,8 @@ class Sidecar:
             try:
                 found.append(self.take())
             except EOFError as end:
-                assert end.args[0] == b"", end
+                if end.args[0]:
+                    raise
                 return found
 
     def stop(self, number: int = signal.SIGTERM) -> int:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.wire.process import HELLO, Sidecar
 
 
@@ -56,7 +55,7 @@ def test_json_that_is_no_message_is_invalid(s: Sidecar, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "id"),
+    ("line", "key"),
     [
         ('{"id":"a","method":17}', "a"),
         ('{"id":5,"method":null}', 5),
@@ -70,23 +69,23 @@ def test_json_that_is_no_message_is_invalid(s: Sidecar, line: str) -> None:
         ('{"id":1.5,"method":"test/ping"}', 1.5),
     ],
 )
-def test_bad_envelopes_are_answered_with_what_can_be_said_of_the_id(s: Sidecar, line: str, id: Any) -> None:
+def test_bad_envelopes_are_answered_with_what_can_be_said_of_the_id(s: Sidecar, line: str, key: Any) -> None:
     reply = ask(s, line)
     assert reply["error"]["code"] == -32600
     assert reply["error"]["data"]["kind"] == "invalidRequest"
-    assert reply["id"] == id
+    assert reply["id"] == key
 
 
-@pytest.mark.parametrize("id", ["0", '""', '"text"', "-7", "9007199254740993", "18446744073709551616", '"é\\u2028"'])
-def test_ids_come_back_with_type_and_digits(s: Sidecar, id: str) -> None:
-    s.raw(b'{"id":%b,"method":"test/ping"}\n' % id.encode())
+@pytest.mark.parametrize("key", ["0", '""', '"text"', "-7", "9007199254740993", "18446744073709551616", '"é\\u2028"'])
+def test_ids_come_back_with_type_and_digits(s: Sidecar, key: str) -> None:
+    s.raw(b'{"id":%b,"method":"test/ping"}\n' % key.encode())
     raw = s.take_raw()
-    assert b'"id":%b,' % json.dumps(json.loads(id), ensure_ascii=False).encode() in raw
+    assert b'"id":%b,' % json.dumps(json.loads(key), ensure_ascii=False).encode() in raw
 
 
 @pytest.mark.parametrize("params", ["", ',"params":null', ',"params":{}', ',"params":[]', ',"params":[{}]'])
 def test_no_params_in_every_spelling(s: Sidecar, params: str) -> None:
-    assert ask(s, '{"id":1,"method":"test/echo"%s}' % params)["result"]["params"] == {}
+    assert ask(s, '{"id":1,"method":"test/echo"' + params + "}")["result"]["params"] == {}
 
 
 def test_an_array_of_one_object_is_that_object(s: Sidecar) -> None:
@@ -95,7 +94,7 @@ def test_an_array_of_one_object_is_that_object(s: Sidecar) -> None:
 
 @pytest.mark.parametrize("params", ["[1]", "[{},{}]", '"x"', "5", "true", "[[]]"])
 def test_other_params_are_invalid_params(s: Sidecar, params: str) -> None:
-    error = ask(s, '{"id":1,"method":"test/echo","params":%s}' % params)["error"]
+    error = ask(s, '{"id":1,"method":"test/echo","params":' + params + "}")["error"]
     assert error["code"] == -32602
     assert error["data"]["errors"][0]["message"]
 

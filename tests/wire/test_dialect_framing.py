@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.wire.process import HELLO, Sidecar
 
 MIB = 1024 * 1024
@@ -167,9 +166,9 @@ def test_a_large_message_is_taken_whole(tmp_path: Path, framed: bool) -> None:
     with Sidecar(tmp_path / "d", framed=framed) as s:
         s.initialize()
         text = "é" * (8 * MIB)
-        id = s.send("test/echo", {"t": text})
+        key = s.send("test/echo", {"t": text})
         reply = s.take(60)
-        assert reply["id"] == id
+        assert reply["id"] == key
         assert reply["result"]["params"]["t"] == text
         assert s.close() == 0
 

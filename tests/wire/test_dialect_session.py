@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.wire.process import HELLO, Sidecar
 
 
@@ -132,7 +131,7 @@ def test_cancel(tmp_path: Path) -> None:
 def test_progress_comes_before_the_reply_and_its_consequences_after(tmp_path: Path) -> None:
     with Sidecar(tmp_path / "d") as s:
         s.initialize()
-        id = s.send("test/notify", {"progressToken": "p1"})
+        key = s.send("test/notify", {"progressToken": "p1"})
         found = [s.take() for _ in range(5)]
         assert [m["params"] for m in found[:3]] == [
             {"token": "p1", "value": {"kind": "begin", "total": 2}},
@@ -140,7 +139,7 @@ def test_progress_comes_before_the_reply_and_its_consequences_after(tmp_path: Pa
             {"token": "p1", "value": {"kind": "end", "message": "done"}},
         ]
         assert all(m["method"] == "$/progress" and "id" not in m for m in found[:3])
-        assert found[3]["id"] == id
+        assert found[3]["id"] == key
         assert found[4] == {"jsonrpc": "2.0", "method": "fake/after", "params": {"n": 1}}
         s.send("test/notify")  # no token, no progress
         assert "result" in s.take()

@@ -28,7 +28,7 @@ READ_SIZE: Final = 65536
 class Opening:
     """Where the connection stands when the session takes over."""
 
-    __slots__ = ("at_end", "client", "framer", "jsonrpc", "messages")
+    __slots__ = ("at_end", "client", "framer", "jsonrpc", "messages", "process_found")
 
     def __init__(self, framer: Framer, messages: list[bytes | Fault]) -> None:
         self.framer = framer
@@ -40,28 +40,33 @@ class Opening:
         """Whether the client says `"jsonrpc"`; None if no message has told."""
         self.at_end = False
         """stdin has ended."""
+        self.process_found = True
+        """False: the client named a process to live with, and there is none."""
 
 
 def open_connection(wire: Wire, settings: Settings, boot_id: str, ends: Ends) -> Opening:
     """Wait for the first message; answer it if it is a well-formed `initialize`."""
     opening = Opening(Framer(settings.max_message_bytes), [])
-    ends.idle = True
     while not opening.messages:
+        ends.idle = True  # half a message is nothing yet
+        if ends.reason is not None:
+            break
         data = read(wire.input)
+        ends.idle = False
         if not data:
             opening.at_end = True
             opening.messages = opening.framer.finish()
             break
-        ends.idle = False
         opening.messages = opening.framer.feed(data)
-        if ends.reason is not None:
-            break
     ends.idle = False
     first = opening.messages[0] if opening.messages else None
     if type(first) is bytes and len(first) < READ_SIZE:
         reply = _answer(first, settings, boot_id, opening)
         if reply is not None:
             opening.messages.pop(0)
+            if opening.client is not None and opening.client.process_id is not None:
+                # now, since the host may die while the rest is imported
+                opening.process_found = ends.watch_process(opening.client.process_id)
             body = reply.encode()
             _write(
                 wire.output, b"Content-Length: %d\r\n\r\n" % len(body) + body if opening.framer.framed else body + b"\n"

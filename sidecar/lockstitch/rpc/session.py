@@ -1,7 +1,8 @@
 """The session of a connection: takes messages in order of arrival, runs requests, answers each once.
 
 Invariant: every message that is delivered is answered, refused or, if it is a notification, run: none is dropped.
-Invariant: operations start in order of arrival, at most RUNNING_LIMIT of them at once.
+Invariant: operations start in order of arrival, at most RUNNING_LIMIT of them at once, and none while more
+output is unread than may be: memory stays bounded whatever a client asks for without reading.
 Invariant: the reply is queued before anything that the request causes; `after_reply` runs directly after it.
 """
 
@@ -102,8 +103,6 @@ class Session:
     def _greet(self, client: Client) -> None:
         self._initialized = True
         self._connection.greet(client)
-        if client.process_id is not None:
-            self._hooks.watch_parent(client.process_id)
         self._open_runtime()
 
     def _speak(self, *, jsonrpc: bool) -> None:
@@ -133,7 +132,7 @@ class Session:
             self._runtime = self._dispatcher.runtime = runtime
         self._opening = None
         self._note_change()
-        self._pump()
+        self.pump()
 
     # -- messages in ------------------------------------------------------------------------------
     def receive(self, messages: list[bytes | Fault]) -> None:
@@ -145,7 +144,7 @@ class Session:
             except Exception as error:  # a bug in one message never ends the session
                 self._answer(b"null", refusal_of(error, "receiving a message"), None)
                 self._hooks.release(cost)
-        self._pump()
+        self.pump()
 
     def _receive_one(self, message: bytes | Fault, cost: int) -> None:
         if isinstance(message, Fault):
@@ -237,6 +236,8 @@ class Session:
             else:
                 self._finish(request, bad_params("clientInfo and capabilities are not well-formed"))
             return
+        if client.process_id is not None:
+            self._hooks.watch_parent(client.process_id)
         self._finish(request, initialize_result(self._settings, self._boot_id))
         self._greet(client)
 
@@ -273,14 +274,14 @@ class Session:
         return {}
 
     # -- running ----------------------------------------------------------------------------------
-    def _pump(self) -> None:
-        """Start what waits, in order, as far as there is room."""
+    def pump(self) -> None:
+        """Start what waits, in order, as far as there is room for it and for its output."""
         if not self._waiting:
             return
         if self._runtime is None:
             self._open_runtime()
             return
-        while self._waiting and len(self._running) < RUNNING_LIMIT:
+        while self._waiting and len(self._running) < RUNNING_LIMIT and not self._connection.is_full:
             request = self._waiting.popleft()
             if request.done:
                 continue
@@ -322,7 +323,7 @@ class Session:
             _log.info("the notification %.100s was refused: %s", request.method, outcome.data["kind"])
         self._settle(request.key, outcome, request.batch, request.cost, request.after_reply)
         if self._waiting:
-            self._pump()
+            self.pump()
         elif not self._running:
             self._note_change()
             self._connection.flush()  # nothing else is about to be answered
