@@ -53,11 +53,11 @@ def test_a_client_that_reads_late_gets_everything_and_memory_stays_bounded(tmp_p
     with Sidecar(tmp_path / "d") as s:
         s.initialize()
         count = 400
-        pad = "p" * 200_000  # the requests themselves are 80 MB, more than may wait
+        pad = "p" * 400_000  # 160 MB of requests: those of 256 replies, and 64 MiB that wait, are less
         data = b"".join(s.frame(s.message("test/big", {"bytes": MIB, "pad": pad}, id=n)) for n in range(10, 10 + count))
         writer = threading.Thread(target=s.raw, args=(data,))
         writer.start()
-        writer.join(3)
+        writer.join(2)
         assert writer.is_alive(), "everything was taken although nothing was read"
         status = Path(f"/proc/{s.process.pid}/status")
         if status.exists():
