@@ -216,6 +216,14 @@ def test_a_dead_stdout_loses_no_write(tmp_path: Path) -> None:
     assert len((tmp_path / "d/fake.txt").read_text().splitlines()) == 501
 
 
+def test_a_first_reply_that_nobody_reads(tmp_path: Path) -> None:
+    with Sidecar(tmp_path / "d") as s:
+        s.process.stdout.close()
+        s.send("initialize", HELLO)
+        assert s.close() == 3
+        assert quiet(s)
+
+
 def test_a_dead_stdout_ends_it_although_stdin_stays_open(tmp_path: Path) -> None:
     with Sidecar(tmp_path / "d") as s:
         s.initialize()

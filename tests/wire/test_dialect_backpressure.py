@@ -49,11 +49,11 @@ def test_more_than_1024_wait_in_order(tmp_path: Path) -> None:
 
 
 def test_a_client_that_reads_late_gets_everything_and_memory_stays_bounded(tmp_path: Path) -> None:
-    """400 MiB of replies are asked for before the first is read: past 256 MiB the process stops reading."""
+    """500 MiB of replies are asked for before the first is read: past 256 MiB the process stops reading."""
     with Sidecar(tmp_path / "d") as s:
         s.initialize()
-        count = 400
-        pad = "p" * 400_000  # 160 MB of requests: those of 256 replies, and 64 MiB that wait, are less
+        count = 500
+        pad = "p" * 400_000  # 200 MB of requests: those of 256 replies and 64 MiB that wait are less
         data = b"".join(s.frame(s.message("test/big", {"bytes": MIB, "pad": pad}, id=n)) for n in range(10, 10 + count))
         writer = threading.Thread(target=s.raw, args=(data,))
         writer.start()

@@ -196,6 +196,18 @@ def test_shutdown_drains_what_came_before(tmp_path: Path) -> None:
     assert (tmp_path / "d/fake.txt").read_text() == "kept\nclosed\n"
 
 
+def test_two_shutdowns_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    with Sidecar(tmp_path / "d") as s:
+        s.initialize()
+        s.raw(
+            b"".join(s.frame(s.message("shutdown", id=n)) for n in range(5)) + s.frame(s.message("test/wait", id="w"))
+        )
+        assert sorted(s.take()["id"] for _ in range(5)) == list(range(5))
+        s.send("test/open", id="o")
+        assert {s.take()["id"], s.take()["id"]} == {"w", "o"}
+        assert s.close() == 0
+
+
 def test_shutdown_says_so_if_something_could_not_be_stored(tmp_path: Path) -> None:
     with Sidecar(tmp_path / "d", env={"FAKE_DRAIN": "fails"}) as s:
         s.initialize()
@@ -203,12 +215,12 @@ def test_shutdown_says_so_if_something_could_not_be_stored(tmp_path: Path) -> No
         assert s.close() == 70
 
 
-def test_a_runtime_that_cannot_start_answers_every_request(tmp_path: Path) -> None:
-    with Sidecar(tmp_path / "d", env={"FAKE_START": "fails"}) as s:
+@pytest.mark.parametrize(("how", "kind"), [("fails", "storageFailed"), ("cannot be made", "internalError")])
+def test_a_runtime_that_cannot_start_answers_every_request(tmp_path: Path, how: str, kind: str) -> None:
+    with Sidecar(tmp_path / "d", env={"FAKE_START": how}) as s:
         s.initialize()
         for _ in range(3):
-            error = s.error("test/ping")
-            assert (error["code"], error["data"]["kind"]) == (-32030, "storageFailed")
+            assert s.error("test/ping")["data"]["kind"] == kind
         assert s.call("shutdown") == {}
         assert s.close() == 0
 

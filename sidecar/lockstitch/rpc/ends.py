@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
+CLEAN: Final = 0
+CLIENT_GONE: Final = 3
+INTERNAL: Final = 70
+"""Exit statuses; 2, for bad arguments or an unusable data root, is `__main__`'s."""
+
 PARENT_ENDED: Final = "the parent process ended"
 
 
@@ -31,7 +36,7 @@ class Ends:
         if self.reason is not None:
             return
         if self.idle:
-            os._exit(0)
+            os._exit(CLEAN)
         self.reason = reason
         if self._take is not None:
             self._take(reason)

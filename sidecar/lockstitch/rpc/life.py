@@ -21,16 +21,12 @@ from lockstitch.rpc.application import Application
 from lockstitch.rpc.claim import Wire
 from lockstitch.rpc.connection import Connection
 from lockstitch.rpc.doorstep import Opening
-from lockstitch.rpc.ends import PARENT_ENDED, Ends
+from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, INTERNAL, PARENT_ENDED, Ends
 from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.intake import Intake
 from lockstitch.rpc.outlet import Outlet
 from lockstitch.rpc.session import Hooks, Session
 from lockstitch.settings import Settings
-
-CLEAN = 0
-CLIENT_GONE = 3
-INTERNAL = 70
 
 OUTPUT_PATIENCE = 5.0
 """Seconds that waiting output may stand still once the process is ending."""
@@ -109,6 +105,7 @@ class _Life:
         hooks = Hooks(self._intake.release, self._end, self._watch)
         self._session = Session(self._connection, self._application, settings, self._start.boot_id, hooks)
         self._outlet.on_emptier = self._session.pump
+        self._outlet.lost = opening.unsent
         self._connection.framed = opening.framer.framed or False
         if opening.client is not None:
             if not opening.process_found:
@@ -125,14 +122,15 @@ class _Life:
         self._session.receive(messages)
 
     async def _close_down(self) -> int:
-        if self._read_on:
-            await self._intake.take_what_is_there(_GONE_PATIENCE)
+        await self._intake.settle(_GONE_PATIENCE if self._read_on else 0.0)
         self._intake.stop()
         watch = self._loop.create_task(self._outlet.give_up_when_stalled(OUTPUT_PATIENCE))
         await asyncio.sleep(0)  # what the input thread posted last is delivered now
         self._session.cancel_long_reads()
         began = time.monotonic()
-        await self._session.drained(REQUEST_PATIENCE)
+        if not await self._session.drained(REQUEST_PATIENCE):
+            _log.error("something does not end; giving up")
+            return INTERNAL
         stored = await self._session.close()
         await self._outlet.emptied()
         watch.cancel()

@@ -67,6 +67,8 @@ class Session:
         self._running: set[Request] = set()
         self._by_id: dict[str | int, Request] = {}
         self._change: asyncio.Future[None] | None = None
+        self._started_count = 0
+        self._done_count = 0
 
     # -- life -------------------------------------------------------------------------------------
     def resume(self, client: Client, *, jsonrpc: bool) -> None:
@@ -74,15 +76,25 @@ class Session:
         self._speak(jsonrpc=jsonrpc)
         self._greet(client)
 
-    async def drained(self, patience: float) -> None:
-        """Wait until all that was delivered is answered. What does not move for so long is cancelled."""
+    async def drained(self, patience: float) -> bool:
+        """Wait until all that was delivered is answered. When nothing has been for so long, the rest is cancelled.
+
+        False: something did not even end then.
+        """
+        cancelled = False
         while self._opening is not None or self._waiting or self._running:
+            done_before = self._done_count
             self._change = self._loop.create_future()
             moved, _ = await asyncio.wait([self._change], timeout=patience)
-            if not moved:
-                for request in [*self._running, *self._waiting]:
-                    _log.error("%s did not end in %s s and is cancelled", request.method, patience)
-                    self._cancel(request)
+            if moved or self._done_count > done_before:
+                continue
+            if cancelled:
+                return False
+            cancelled = True
+            for request in [*self._running, *self._waiting]:
+                _log.error("%.100s did not end in %s s and is cancelled", request.method, patience)
+                self._cancel(request)
+        return True
 
     def cancel_long_reads(self) -> None:
         """Cancel what the process does not wait for when it ends."""
@@ -114,8 +126,9 @@ class Session:
             self._opening = self._loop.create_task(self._start_runtime())
 
     async def _start_runtime(self) -> None:
-        runtime = self._application.open_runtime(self._settings, self._boot_id)
+        runtime: Runtime | None = None
         try:
+            runtime = self._application.open_runtime(self._settings, self._boot_id)
             await runtime.start()
         except BaseException as error:
             # answered to whoever waits; the next request tries again
@@ -125,7 +138,8 @@ class Session:
             for request in waiting:
                 self._finish(request, {} if request.method == "shutdown" else refusal)
             try:
-                await runtime.close()
+                if runtime is not None:
+                    await runtime.close()
             except Exception as failure:
                 refusal_of(failure, "closing after a failed start")
         else:
@@ -149,14 +163,14 @@ class Session:
     def _receive_one(self, message: bytes | Fault, cost: int) -> None:
         if isinstance(message, Fault):
             key = peek_id(message.head, message.tail)
-            self._refuse_raw(message.head, key, refuse(message.kind, _sentence(message.message)), cost)
+            facts = {} if message.kind == "parseError" else {"limit": self._settings.max_message_bytes}
+            self._refuse_raw(message.head, key, refuse(message.kind, _sentence(message.message), **facts), cost)
             return
         try:
             value: Any = codec.decode(message)
         except codec.TooDeepError as error:
-            self._refuse_raw(
-                message, peek_id(message, message[-65536:]), refuse("tooDeep", _sentence(str(error))), cost
-            )
+            refusal = refuse("tooDeep", _sentence(str(error)), limit=codec.MAX_DEPTH)
+            self._refuse_raw(message, peek_id(message, message[-65536:]), refusal, cost)
             return
         except codec.ParseError:
             self._refuse_raw(message, None, refuse("parseError", "This is not JSON in UTF-8."), cost)
@@ -266,7 +280,7 @@ class Session:
     async def _store_all(self, request: Request) -> Any:
         """Serve `shutdown`: everything that arrived before it is answered and stored."""
         self.cancel_long_reads()
-        tasks = [other.task for other in self._running if other is not request and other.task is not None]
+        tasks = [other.task for other in self._running if other.order < request.order and other.task is not None]
         if tasks:
             await asyncio.wait(tasks)
         if self._runtime is not None and not await self._runtime.drain():
@@ -286,7 +300,11 @@ class Session:
             if request.done:
                 continue
             self._running.add(request)
+            self._started_count += 1
+            request.order = self._started_count
             request.task = self._loop.create_task(self._serve(request))
+        if not self._waiting and not self._running:
+            self._note_change()
 
     async def _serve(self, request: Request) -> None:
         request.started = True
@@ -316,6 +334,7 @@ class Session:
     def _finish(self, request: Request, outcome: Any) -> None:
         """Answer a request, if it is to be answered, and let go of it."""
         request.done = True
+        self._done_count += 1
         self._running.discard(request)
         if request.request_id is not None and self._by_id.get(request.request_id) is request:
             del self._by_id[request.request_id]
