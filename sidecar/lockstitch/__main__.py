@@ -36,11 +36,10 @@ def sidecar(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _load() -> Application:
-    from lockstitch_protocol.methods import METHODS
-
     from lockstitch.operations.runtime import Runtime
     from lockstitch.operations.table import OPERATIONS
     from lockstitch.rpc.application import ENDED_EARLY, Application
+    from lockstitch_protocol.methods import METHODS
 
     return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY)
 

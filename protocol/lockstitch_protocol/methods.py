@@ -1,0 +1,215 @@
+"""THE registry: every method that a client may call, with its params and result.
+
+Invariant: dispatch, schemas, documentation and tests read this table and no other; what is not in it does
+not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel
+
+from lockstitch_protocol import (
+    agent_session,
+    artifact,
+    conversation_import,
+    events,
+    file_checkpoint,
+    initialize,
+    receipt,
+    server,
+    thread,
+    turn,
+)
+from lockstitch_protocol.wire import Empty
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method of the protocol."""
+
+    name: str
+    params: type[BaseModel]
+    result: type[BaseModel]
+    since: str
+    changes: bool
+    """It changes a thread, or who hears of it: such requests of one thread run in order of arrival."""
+    summary: str
+    notification: bool = False
+    """It has no reply, whether or not it carries an id."""
+
+
+def _table(*methods: Method) -> dict[str, Method]:
+    return {method.name: method for method in methods}
+
+
+def _read(name: str, params: type[BaseModel], result: type[BaseModel], summary: str) -> Method:
+    return Method(name, params, result, "0.1.0", False, summary)
+
+
+def _change(name: str, params: type[BaseModel], result: type[BaseModel], summary: str) -> Method:
+    return Method(name, params, result, "0.1.0", True, summary)
+
+
+def _signal(name: str, params: type[BaseModel], summary: str) -> Method:
+    return Method(name, params, Empty, "0.1.0", False, summary, notification=True)
+
+
+METHODS: Final[dict[str, Method]] = _table(
+    _read("initialize", initialize.InitializeParams, initialize.InitializeResult, "Open the connection."),
+    _signal("initialized", server.NoParams, "The client has read the reply to initialize."),
+    _read("server/status", server.NoParams, server.ServerStatusResult, "How the process is doing."),
+    _read("shutdown", server.NoParams, Empty, "Store and answer everything; then close stdin or send exit."),
+    _signal("exit", server.NoParams, "End as if stdin had ended."),
+    _signal("$/cancelRequest", server.CancelParams, "Cancel a request, if it is not yet being stored."),
+    _change("thread/start", thread.ThreadStartParams, thread.ThreadOpened, "Create a thread and subscribe to it."),
+    _read("thread/read", thread.ThreadReadParams, thread.ThreadResult, "Read a thread, with its turns if asked."),
+    _read("thread/list", thread.ThreadListParams, thread.ThreadListResult, "List threads, filtered and sorted."),
+    _read("thread/turns/list", thread.ThreadTurnsListParams, thread.TurnsPage, "List a thread's turns."),
+    _read(
+        "thread/items/list",
+        thread.ThreadItemsListParams,
+        thread.ThreadItemsListResult,
+        "List the items of a thread or of one turn.",
+    ),
+    _read(
+        "thread/events/list",
+        thread.ThreadEventsListParams,
+        thread.ThreadEventsListResult,
+        "List a thread's events by sequence.",
+    ),
+    _change("thread/resume", thread.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."),
+    _read("thread/unsubscribe", thread.ThreadParams, Empty, "Stop the notifications of a thread."),
+    _change("thread/fork", thread.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
+    _change("thread/name/set", thread.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
+    _change(
+        "thread/metadata/update",
+        thread.ThreadMetadataUpdateParams,
+        thread.ThreadResult,
+        "Change what is known about a thread, or link it to a workspace.",
+    ),
+    _change("thread/archive", thread.ThreadParams, Empty, "Put a thread away."),
+    _change("thread/unarchive", thread.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
+    _change("thread/delete", thread.ThreadParams, Empty, "Remove a thread and all that only it needs."),
+    _change(
+        "thread/rollback",
+        thread.ThreadRollbackParams,
+        thread.ThreadResult,
+        "Take the last turns out of what is read; they stay in the log.",
+    ),
+    _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
+    _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
+    _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),
+    _read("turn/receipt/read", receipt.ReceiptReadParams, receipt.Receipt, "What a turn did, from durable facts."),
+    _change(
+        "agentSession/start",
+        agent_session.AgentSessionStartParams,
+        agent_session.AgentSessionStartResult,
+        "Create a session, which is a thread.",
+    ),
+    _read(
+        "agentSession/list",
+        agent_session.AgentSessionListParams,
+        agent_session.AgentSessionListResult,
+        "List sessions.",
+    ),
+    _read(
+        "agentSession/read",
+        agent_session.AgentSessionReadParams,
+        agent_session.AgentSessionReadResult,
+        "Read a session with its turns and items.",
+    ),
+    _change(
+        "agentSession/update",
+        agent_session.AgentSessionUpdateParams,
+        agent_session.AgentSessionUpdateResult,
+        "Change a session's title or model, or archive it.",
+    ),
+    _change(
+        "agentSession/delete",
+        agent_session.AgentSessionParams,
+        agent_session.AgentSessionDeleteResult,
+        "Remove a session, as thread/delete does.",
+    ),
+    _change(
+        "agentSession/thread/resume",
+        agent_session.AgentSessionThreadResumeParams,
+        agent_session.AgentSessionThreadResumeResult,
+        "Open a session and subscribe, as thread/resume does.",
+    ),
+    _change(
+        "agentSession/turn/start",
+        agent_session.AgentSessionTurnStartParams,
+        agent_session.AgentSessionTurnStartResult,
+        "Open a turn with the user's message.",
+    ),
+    _change(
+        "agentSession/turn/cancel",
+        agent_session.AgentSessionTurnCancelParams,
+        Empty,
+        "End the open turn as interrupted.",
+    ),
+    _change(
+        "agentSession/runtimeEvents/append",
+        events.AppendParams,
+        events.AppendResult,
+        "Store events of a thread: all or nothing.",
+    ),
+    _read(
+        "agentSession/fileCheckpoint/list",
+        file_checkpoint.FileCheckpointListParams,
+        file_checkpoint.FileCheckpointListResult,
+        "List a session's file checkpoints, newest first.",
+    ),
+    _read(
+        "agentSession/fileCheckpoint/get",
+        file_checkpoint.FileCheckpointGetParams,
+        file_checkpoint.FileCheckpointGetResult,
+        "Read a file checkpoint and its content.",
+    ),
+    _read(
+        "agentSession/fileCheckpoint/diff",
+        file_checkpoint.FileCheckpointDiffParams,
+        file_checkpoint.FileCheckpointDiffResult,
+        "What a file checkpoint changed.",
+    ),
+    _change(
+        "agentSession/fileCheckpoint/capture",
+        file_checkpoint.FileCheckpointCaptureParams,
+        file_checkpoint.FileCheckpointCaptureResult,
+        "Record how files are now.",
+    ),
+    _read(
+        "artifact/read",
+        artifact.ArtifactReadParams,
+        artifact.ArtifactReadResult,
+        "Read file versions and large outputs.",
+    ),
+    _read(
+        "conversationImport/source/scan",
+        conversation_import.SourceScanParams,
+        conversation_import.SourceScanResult,
+        "Look for sessions that other tools wrote.",
+    ),
+    _read(
+        "conversationImport/thread/preview",
+        conversation_import.ImportPreviewParams,
+        conversation_import.ImportPreviewResult,
+        "What an import would bring.",
+    ),
+    _change(
+        "conversationImport/thread/commit",
+        conversation_import.ImportCommitParams,
+        conversation_import.ImportJobResult,
+        "Start an import.",
+    ),
+    _read(
+        "conversationImport/job/read",
+        conversation_import.ImportJobReadParams,
+        conversation_import.ImportJobResult,
+        "How far an import is.",
+    ),
+)
+"""Name to method."""

@@ -1,0 +1,171 @@
+"""Version documents: what a person or another tool reads about the versions of a file.
+
+Invariant: our own answers never come from them, so they are atomic but not forced to the disk, and a
+workspace that does not take them costs nothing but them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from lockstitch import codec
+from lockstitch.artifacts.paths import artifact_id, folder_name, path_from_wire, path_to_wire
+from lockstitch.artifacts.sidecar import FOLDER, Sidecar
+from lockstitch.artifacts.store import stage
+from lockstitch.platform.beneath import Directory
+from lockstitch.platform.files import storage_error
+
+SCHEMA_VERSION = "artifact_document.v1"
+MAX_DIFF_BYTES = 32 * 1024
+"""`artifactVersionDiff` is cut at a hunk boundary to stay within this."""
+
+_MAX_DOCUMENT_BYTES = 16 << 20
+_CURRENT = "current.artifact.json"
+_FIELDS = (
+    "schemaVersion",
+    "artifactId",
+    "threadId",
+    "turnId",
+    "checkpointId",
+    "path",
+    "pathBase64",
+    "versionNo",
+    "versionId",
+    "previousVersionId",
+    "op",
+    "oldPath",
+    "source",
+    "createdAt",
+    "before",
+    "after",
+    "additions",
+    "deletions",
+    "artifactVersionDiff",
+    "title",
+    "kind",
+    "status",
+    "document",
+)
+_ALWAYS = frozenset({"before", "after"})
+
+
+def snapshot_path(sidecar: Sidecar, thread_id: str, path: str, version_no: int) -> str:
+    """The workspace-relative path of a version document, whether or not it is there."""
+    return "/".join((sidecar.root, *_folders(thread_id, path), "versions", _version_name(version_no)))
+
+
+def document_path(root_id: str, thread_id: str, path: str, version_no: int) -> str:
+    """The workspace-relative path of a version document in the sidecar of that data root."""
+    folders = _folders(thread_id, path)
+    return "/".join((FOLDER, folder_name(root_id), *folders, "versions", _version_name(version_no)))
+
+
+def thread_folders(sidecar: Sidecar, thread_id: str) -> list[Path]:
+    """The directories in the workspace that belong to one thread, whether or not they are there."""
+    if sidecar.workspace is None:
+        return []
+    base = sidecar.workspace / sidecar.root
+    return [base / kind / folder_name(thread_id) for kind in ("documents", "exports")]
+
+
+def write_version(
+    sidecar: Sidecar, document: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None = None
+) -> str | None:
+    """Write `versions/vNNNN.artifact.json` and, for the newest version, `current.artifact.json`.
+
+    `document` has the fields of the format by their names on disk; `schemaVersion` and `artifactId` are filled
+    in, absent optional ones left out, `path` may hold surrogate escapes. `versions` lists all versions of the
+    path as `{id, versionNo}`; without it the list of the document before is continued.
+
+    Returns the workspace-relative path of the version document, or None when the workspace did not take it
+    (`sidecar.problem` then says why) or there is none.
+    """
+    if sidecar.workspace is None:
+        return None
+    path = path_from_wire(document.get("path"), document.get("pathBase64"))
+    fields = _ordered({**document, **path_to_wire(path)}, path)
+    version_no: int = document["versionNo"]
+    folders = _folders(document["threadId"], path)
+    try:
+        with sidecar.open_folder((*folders, "versions"), create=True) as directory:
+            stage(directory, _version_name(version_no), codec.encode(fields) + b"\n", durable=False)
+        with sidecar.open_folder(folders, create=False) as directory:
+            _write_current(directory, fields, versions)
+    except OSError as error:
+        named = storage_error(error, sidecar.workspace / sidecar.root)
+        sidecar.problem = f"The version document was not written. {named.message}"
+        return None
+    return snapshot_path(sidecar, document["threadId"], path, version_no)
+
+
+def bounded_diff(unified: str, limit: int = MAX_DIFF_BYTES) -> str:
+    """A unified diff cut before the first hunk that does not fit in `limit` bytes; empty if none does."""
+    data = unified.encode("utf-8")
+    if len(data) <= limit:
+        return unified
+    first = data.find(b"\n@@ ") + 1
+    end = data.rfind(b"\n@@ ", 0, limit + 1) + 1
+    return data[:end].decode("utf-8") if end > first else ""
+
+
+def _folders(thread_id: str, path: str) -> tuple[str, str, str]:
+    return "documents", folder_name(thread_id), artifact_id(path)
+
+
+def _version_name(version_no: int) -> str:
+    return f"v{version_no:04d}.artifact.json"
+
+
+def _ordered(document: Mapping[str, Any], path: str) -> dict[str, Any]:
+    known = {**document, "schemaVersion": SCHEMA_VERSION, "artifactId": artifact_id(path)}
+    if isinstance(known.get("artifactVersionDiff"), str):
+        known["artifactVersionDiff"] = bounded_diff(known["artifactVersionDiff"])
+    return {
+        name: known.get(name) for name in _FIELDS if name in _ALWAYS or known.get(name) is not None
+    }  # fields that the format does not name are left out
+
+
+def _write_current(
+    directory: Directory, fields: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None
+) -> None:
+    before = _read_current(directory)
+    listed = {entry["versionNo"]: entry["id"] for entry in versions or _versions_of(before)}
+    listed[fields["versionNo"]] = fields.get("versionId")
+    newest = fields
+    if _number(before) > fields["versionNo"]:
+        newest = before  # a document that is written again, late, does not become the newest
+    current = {**newest, "artifactVersions": [{"id": listed[number], "versionNo": number} for number in sorted(listed)]}
+    stage(directory, _CURRENT, codec.encode(current) + b"\n", durable=False)
+
+
+def _read_current(directory: Directory) -> dict[str, Any]:
+    """The document that is there, or {}: anybody may have written it."""
+    try:
+        fd = directory.open(_CURRENT, os.O_RDONLY)
+        try:
+            data = os.read(fd, _MAX_DOCUMENT_BYTES)
+        finally:
+            os.close(fd)
+        document = codec.decode(data)
+    except (OSError, codec.ParseError, codec.TooDeepError):
+        return {}
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+
+
+def _number(document: Mapping[str, Any]) -> int:
+    number = document.get("versionNo")
+    return number if isinstance(number, int) and document.get("schemaVersion") == SCHEMA_VERSION else 0
+
+
+def _versions_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    entries = document.get("artifactVersions")
+    if not isinstance(entries, list):
+        return []
+    return [
+        cast("dict[str, Any]", entry)
+        for entry in cast("list[Any]", entries)
+        if isinstance(entry, dict) and isinstance(entry.get("versionNo"), int) and isinstance(entry.get("id"), str)  # pyright: ignore[reportUnknownMemberType]
+    ]

@@ -1,0 +1,125 @@
+"""The part of a workspace that is ours, `.lockstitch/<rootId>`, and the data root where it cannot be used.
+
+Invariant: a found `.lockstitch` is not trusted. Each component is opened relative to the one before, without
+following links, and must be a directory that this user owns; else contents go to the data root, and
+`problem` says why.
+Invariant: nothing outside `.lockstitch` is written in a workspace.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from lockstitch.artifacts.paths import folder_name
+from lockstitch.artifacts.store import SEVERITY, OpenedStore, Store, stage, unavailable
+from lockstitch.errors import StorageError, UnavailableError
+from lockstitch.platform.beneath import Directory, LinkError, current_user, is_ours, open_root
+
+FOLDER = ".lockstitch"
+_IGNORE_ALL = b"*\n"
+
+
+class Sidecar:
+    """Where one workspace's contents are kept. One instance may serve a thread's whole life.
+
+    `store` is the workspace's (None without a workspace), `fallback_store` the data root's; `root` is the
+    workspace-relative `.lockstitch/<rootId>`; `problem` is the reason why the last write did not go to the
+    workspace, None if it did or if there is no workspace.
+    """
+
+    def __init__(self, workspace: Path | None, root_id: str, data_root_artifacts: Path) -> None:
+        self.workspace = workspace
+        self.root = f"{FOLDER}/{folder_name(root_id)}"
+        self.fallback_store = Store(data_root_artifacts)
+        self.problem: str | None = None
+        self.store: Store | None = None
+        if workspace is not None:
+            self.store = OpenedStore(
+                workspace / self.root / "artifacts", lambda create: self.open_folder(("artifacts",), create=create)
+            )
+
+    def put(self, data: bytes) -> str:
+        """Store bytes durably, in the workspace if it can be trusted and written, else in the data root.
+
+        Returns the sha256. Raises StorageError when neither takes them.
+        """
+        if self.store is not None:
+            try:
+                sha256 = self.store.put(data)
+            except StorageError as error:
+                self.problem = f"Contents are kept in the data directory, not in the workspace. {error.message}"
+            else:
+                self.problem = None
+                return sha256
+        return self.fallback_store.put(data)
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes, verified, from wherever a sound copy is. Raises UnavailableError(contentUnavailable)."""
+        worst = "missing"
+        for store in self._stores():
+            try:
+                return store.get(sha256)
+            except UnavailableError as error:
+                worst = max(worst, error.facts["contentStatus"], key=SEVERITY.index)
+        raise unavailable(sha256, worst)
+
+    def has(self, sha256: str) -> bool:
+        """Whether one of the stores has a blob of that name (not verified)."""
+        return self.path_of(sha256) is not None
+
+    def path_of(self, sha256: str) -> Path | None:
+        """Where the blob is, with `.z` behind its name if it is compressed, or None."""
+        return next((path for store in self._stores() if (path := store.path_of(sha256)) is not None), None)
+
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Every place where the blob is."""
+        return [path for store in self._stores() if (path := store.path_of(sha256)) is not None]
+
+    def open_folder(self, parts: Sequence[str], *, create: bool) -> Directory:
+        """Open a folder beneath `.lockstitch/<rootId>`, looking at each component. Raises OSError."""
+        if self.workspace is None:
+            raise FileNotFoundError(errno.ENOENT, "The thread has no workspace")
+        user = current_user()
+        at = open_root(self.workspace)
+        for part in (*self.root.split("/"), *parts):
+            try:
+                if create:
+                    at.make_directory(part)
+                following = at.enter(part)
+            finally:
+                at.close()
+            at = following
+            try:
+                if not is_ours(at.own_status(), user):
+                    raise PermissionError(errno.EPERM, "Belongs to another user", part)
+                if create and part == FOLDER:
+                    _ignore_all(at, user)
+            except BaseException:
+                at.close()
+                raise
+        return at
+
+    def _stores(self) -> tuple[Store, ...]:
+        return (self.fallback_store,) if self.store is None else (self.store, self.fallback_store)
+
+
+def open_sidecar(workspace: Path | None, root_id: str, data_root_artifacts: Path) -> Sidecar:
+    """The sidecar of a workspace; touches nothing until something is put or read."""
+    return Sidecar(workspace, root_id, data_root_artifacts)
+
+
+def _ignore_all(folder: Directory, user: int | None) -> None:
+    """Keep git from seeing any of it; a file that the user put there instead stays."""
+    try:
+        found = folder.status(".gitignore")
+    except FileNotFoundError:
+        stage(folder, ".gitignore", _IGNORE_ALL, durable=False)
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise LinkError(os.path.join(FOLDER, ".gitignore"))
+    if not stat.S_ISREG(found.st_mode) or not is_ours(found, user):
+        raise PermissionError(errno.EPERM, "Is not a regular file of this user", ".gitignore")

@@ -1,0 +1,143 @@
+"""Where everything of a data root lies: the only module that joins on-disk names.
+
+Invariant: nothing here creates, opens or removes anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+TIMELINE_VERSION = 1
+"""N of `timeline-v<N>.sqlite`: changes with every incompatible change of schema or reducer."""
+
+_ROLLOUT_NAME = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPlace:
+    """A rollout file found on disk. `path` is relative to the data root, `/`-separated."""
+
+    thread_id: str
+    path: str
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DataRoot:
+    """The layout of one data root (docs/format.md)."""
+
+    path: Path
+
+    @property
+    def root_file(self) -> Path:
+        return self.path / "root.json"
+
+    @property
+    def locks(self) -> Path:
+        return self.path / "locks"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "locks" / "writer"
+
+    @property
+    def boots(self) -> Path:
+        return self.path / "locks" / "boots"
+
+    def boot_lock(self, boot_id: str) -> Path:
+        return self.boots / boot_id
+
+    @property
+    def sessions(self) -> Path:
+        return self.path / "sessions"
+
+    @property
+    def archived_sessions(self) -> Path:
+        return self.path / "archived_sessions"
+
+    @property
+    def trash(self) -> Path:
+        return self.path / "trash"
+
+    @property
+    def sqlite(self) -> Path:
+        return self.path / "sqlite"
+
+    @property
+    def timeline(self) -> Path:
+        return self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.path / "artifacts"
+
+    @property
+    def quarantine(self) -> Path:
+        return self.path / "quarantine"
+
+    @property
+    def log_file(self) -> Path:
+        return self.path / "log" / "sidecar.log"
+
+    def private_directories(self) -> tuple[Path, ...]:
+        """The directories that a writable root has from its first start."""
+        return (
+            self.path,
+            self.boots,
+            self.sessions,
+            self.archived_sessions,
+            self.trash,
+            self.sqlite,
+            self.artifacts,
+            self.quarantine,
+        )
+
+    def resolve(self, relative: str) -> Path:
+        """The absolute path of a place that is written relative to the root, as in `RolloutPlace.path`."""
+        return self.path.joinpath(*relative.split("/"))
+
+    def rollouts(self) -> Iterator[RolloutPlace]:
+        """Every rollout file, archived ones too; names are read, contents are not."""
+        for archived, top in ((False, "sessions"), (True, "archived_sessions")):
+            base = self.path / top
+            for directory, folders, names in os.walk(base):
+                folders.sort()
+                prefix = Path(directory).relative_to(self.path).as_posix()
+                for name in sorted(names):
+                    thread_id = thread_id_of(name)
+                    if thread_id is not None:
+                        yield RolloutPlace(thread_id, f"{prefix}/{name}", archived)
+
+
+def rollout_name(created_at: str, thread_id: str) -> str:
+    """The file name of a thread's rollout; `created_at` is RFC 3339 UTC."""
+    return f"rollout-{created_at[:19].replace(':', '-')}-{thread_id}.jsonl"
+
+
+def session_place(created_at: str, thread_id: str) -> str:
+    """Where a live thread's rollout lies, relative to the root, `/`-separated."""
+    year, month, day = created_at[:10].split("-")
+    return f"sessions/{year}/{month}/{day}/{rollout_name(created_at, thread_id)}"
+
+
+def archived_place(name: str) -> str:
+    """Where the rollout of that file name lies once it is archived."""
+    return f"archived_sessions/{name}"
+
+
+def unarchived_place(name: str) -> str:
+    """Where the rollout of that file name lies once it is taken out of the archive."""
+    match = _ROLLOUT_NAME.fullmatch(name)
+    if match is None:
+        raise ValueError("not the name of a rollout")
+    return f"sessions/{match[1]}/{match[2]}/{match[3]}/{name}"
+
+
+def thread_id_of(name: str) -> str | None:
+    """The thread id in a rollout's file name; None if it is not one."""
+    match = _ROLLOUT_NAME.fullmatch(name)
+    return None if match is None else match[4]

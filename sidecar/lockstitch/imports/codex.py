@@ -1,0 +1,229 @@
+"""Reads a Codex rollout, of any generation, as our events.
+
+Invariant: the person speaks in `event_msg/user_message` and `item_completed/UserMessage` (in bare files, which have
+neither, in user messages that are not context); never in other items of role `user`.
+Invariant: usage is the growth of the totals, or the records of single requests where a file has them; never both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lockstitch.imports import codex_head
+from lockstitch.imports.codex_items import CodexItems
+from lockstitch.imports.composer import Composer
+from lockstitch.imports.fields import mapping, string, timestamp, whole
+from lockstitch.imports.lines import DamagedLine, SourceLine, read_lines
+from lockstitch.imports.source import Account, OpenTurn, SourceEvent, SourceThread
+
+_STATE = frozenset({"turn_context", "world_state"})
+_STATE_EVENTS = frozenset(
+    {"thread_settings_applied", "agent_reasoning_section_break", "session_configured", "shutdown_complete"}
+)
+_COUNTERS = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
+
+
+class CodexReading:
+    """One rollout file being read."""
+
+    def __init__(self, thread: SourceThread, *, bare: bool) -> None:
+        self.thread = thread
+        self.account = Account()
+        self.title: str | None = thread.title
+        self._path: Path = thread.path
+        self._bare = bare
+        self._composer = Composer("codex", self.account)
+        self._items = CodexItems(self._composer)
+        self._provider = thread.model_provider
+        self._model: str | None = None
+        self._authority: dict[str, Any] = {}
+        self._totals: dict[str, int] = {}
+        self._records = False
+        self._met_head = False
+
+    @property
+    def damaged(self) -> int:
+        return self.account.damaged
+
+    @property
+    def skipped(self) -> int:
+        return self.account.skipped.total()
+
+    @property
+    def open_turn(self) -> OpenTurn | None:
+        return self._composer.open_turn()
+
+    def events(self, *, final: bool = False) -> Iterator[SourceEvent]:
+        """Stream the events of the file."""
+        with self._path.open("rb") as file:
+            for line in read_lines(file, final=final):
+                if isinstance(line, DamagedLine):
+                    self.account.add_damage(line.offset, line.length, line.reason)
+                    continue
+                self._read(line)
+                yield from self._composer.take()
+
+    def closings(self) -> list[SourceEvent]:
+        """What was held back; see `SourceReading`."""
+        return self._composer.closings()
+
+    def _read(self, line: SourceLine) -> None:
+        record = mapping(line.value)
+        self.account.mended += line.mended
+        self._composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
+        if not record:
+            self._composer.keep_opaque("value", line.value)
+        elif self._bare:
+            self._read_bare(record)
+        else:
+            self._read_record(str(record.get("type")), record)
+
+    def _read_bare(self, record: dict[str, Any]) -> None:
+        if record.get("record_type") == "state":
+            self.account.skipped["state"] += 1
+        elif not self._met_head:
+            self._met_head = True
+            self._items.enter(string(record.get("cwd")))
+        elif record.get("type") == "message" and record.get("role") == "user":
+            text = codex_head.message_text(record)
+            if codex_head.is_context(text):
+                self._items.enter(codex_head.told_directory(text))
+                self.account.skipped["message.user"] += 1
+            else:
+                self._items.user_message(codex_head.message_texts(record), [], string(record.get("id")))
+        else:
+            self._items.response_item(record)
+
+    def _read_record(self, kind: str, record: dict[str, Any]) -> None:
+        payload = mapping(record.get("payload"))
+        if kind == "response_item":
+            self._items.response_item(payload)
+        elif kind == "event_msg":
+            self._event(payload)
+        elif kind == "turn_context":
+            self._turn_context(payload)
+        elif kind == "token_usage_record":
+            self._usage_record(payload)
+        elif kind == "compacted":
+            self._items.compaction(payload)
+        elif kind == "session_meta" and not self._met_head:
+            self._met_head = True
+            self._items.enter(string(payload.get("cwd")))
+            self.account.skipped[kind] += 1
+        elif kind in _STATE:
+            self.account.skipped[kind] += 1
+        else:
+            self._composer.keep_opaque(kind if "type" in record else "unknown", record)
+
+    # ── turns ──
+
+    def _turn_context(self, payload: dict[str, Any]) -> None:
+        self.account.skipped["turn_context"] += 1
+        self._items.enter(string(payload.get("cwd")))
+        self._model = string(payload.get("model")) or self._model
+        sandbox = payload.get("sandbox_policy")
+        policy = mapping(sandbox)
+        authority = {
+            "mode": string(payload.get("approval_policy")),
+            "sandbox": string(policy.get("type")) or string(policy.get("mode")) or string(sandbox),
+        }
+        self._authority = {name: value for name, value in authority.items() if value is not None}
+        if (turn_id := string(payload.get("turn_id"))) is not None:
+            self._start_turn(turn_id)
+        self._tell_route()
+
+    def _start_turn(self, turn_id: str) -> None:
+        self._items.prepare_turn(turn_id)
+        self._composer.start_turn(turn_id)
+
+    def _tell_route(self) -> None:
+        if self._composer.turn is not None:
+            self._composer.select_route(self._provider, self._model)
+            self._composer.set_authority(self._authority)
+
+    def _event(self, payload: dict[str, Any]) -> None:
+        kind = str(payload.get("type"))
+        turn_id = string(payload.get("turn_id"))
+        if kind == "task_started":
+            if turn_id is not None:
+                self._start_turn(turn_id)
+            else:
+                self.account.skipped[kind] += 1
+        elif kind == "user_message":
+            self._items.user_event(payload)
+            turn = self._composer.turn
+            if turn is not None and turn.explicit:  # else a turn_context follows, maybe with another model
+                self._tell_route()
+        elif kind in ("task_complete", "turn_aborted"):
+            self._end_turn(kind, payload)
+        elif kind == "token_count":
+            self._token_count(payload)
+        elif kind in _STATE_EVENTS:
+            self.account.skipped[kind] += 1
+        elif kind == "thread_name_updated":
+            self.title = string(payload.get("thread_name")) or self.title
+            self.account.skipped[kind] += 1
+        else:
+            if kind == "item_completed" and turn_id is not None:
+                self._start_turn(turn_id)
+                self._tell_route()
+            self._items.event(kind, payload)
+
+    def _end_turn(self, kind: str, payload: dict[str, Any]) -> None:
+        if self._composer.turn is None:
+            self.account.skipped[kind] += 1
+            return
+        end: dict[str, Any] = {}
+        if (duration := whole(payload.get("duration_ms"))) is not None:
+            end["durationMs"] = duration
+        if kind == "turn_aborted":
+            reason = string(payload.get("reason"))
+            self._composer.end_turn("canceled", {**end, "reason": reason} if reason else end)
+        elif error := mapping(payload.get("error")):
+            self._composer.end_turn("failed", {**end, "error": {"message": str(error.get("message"))}})
+        else:
+            self._composer.end_turn("completed", end)
+
+    # ── usage ──
+
+    def _usage_record(self, payload: dict[str, Any]) -> None:
+        self._records = True
+        usage = _usage(mapping(payload.get("usage")))
+        if any(usage.values()):
+            response_id = string(payload.get("response_id"))
+            self._composer.add_usage(_named(usage), self._model, f"usage:{response_id or self._composer.line[0]}")
+
+    def _token_count(self, payload: dict[str, Any]) -> None:
+        info = mapping(payload.get("info"))
+        total, last = mapping(info.get("total_token_usage")), mapping(info.get("last_token_usage"))
+        if self._records or not total:
+            self.account.skipped["token_count"] += 1
+            return
+        now, before = _usage(total), self._totals
+        everything = whole(total.get("total_tokens")) or now["input_tokens"] + now["output_tokens"]
+        grown = everything - before.get("total_tokens", 0)
+        self._totals = {**now, "total_tokens": everything}
+        used = {name: now[name] - before.get(name, 0) for name in _COUNTERS}
+        if grown < 0 or any(amount < 0 for amount in used.values()) or (grown and not any(used.values())):
+            used = _usage(last)  # the totals began anew: only the last request is known
+        if grown == 0 or not any(used.values()):
+            self.account.skipped["token_count"] += 1
+        elif self._composer.turn is None:
+            self._composer.keep_opaque("token_count", payload)
+        else:
+            self._composer.add_usage(_named(used), self._model, f"usage:{self._composer.line[0]}")
+
+
+def _usage(counts: dict[str, Any]) -> dict[str, int]:
+    return {name: max(whole(counts.get(name)) or 0, 0) for name in _COUNTERS}
+
+
+def _named(usage: dict[str, int]) -> dict[str, int]:
+    return {
+        "inputTokens": usage["input_tokens"],
+        "cachedInputTokens": usage["cached_input_tokens"],
+        "outputTokens": usage["output_tokens"],
+        "reasoningOutputTokens": usage["reasoning_output_tokens"],
+    }

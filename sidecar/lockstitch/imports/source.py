@@ -1,0 +1,148 @@
+"""What a reader gives: the thread that a source file holds, its events, and an account of the rest.
+
+Invariant: the same bytes give the same events, keys and ids included; a file cut at any byte gives a prefix of
+the events of the whole file (what is still open at its end is in `closings`, not among them).
+Invariant: events come in the order of the file, and `line` never goes backwards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+MAX_DAMAGE_KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SourceThread:
+    """The head of a session file, as far as its first lines tell."""
+
+    client: str
+    """codex or claude."""
+    source_thread_id: str
+    """The tool's own id if it can be a thread id of ours, else one made from it."""
+    path: Path
+    size: int
+    title: str | None = None
+    preview: str | None = None
+    """The start of what the person first asked."""
+    cwd: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    model: str | None = None
+    model_provider: str | None = None
+    client_version: str | None = None
+    source: str | None = None
+    """Where the tool ran, in its words (cli, vscode, exec, subagent…)."""
+    git: dict[str, str] = field(default_factory=dict[str, str])
+    """sha, branch, originUrl."""
+    parent_thread_id: str | None = None
+    archived: bool = False
+    base: dict[str, Any] | None = None
+    """The file goes on where another file of the same thread was left (Codex `history_base`)."""
+    other_paths: tuple[Path, ...] = ()
+    """Further files of the same thread that a scan met."""
+
+    def as_wire(self) -> dict[str, Any]:
+        """One entry of `source/scan`."""
+        wire: dict[str, Any] = {
+            "sourceThreadId": self.source_thread_id,
+            "sourcePath": str(self.path),
+            "title": self.title or self.preview,
+            "projectPath": self.cwd,
+            "createdAt": self.created_at,
+            "updatedAt": self.updated_at,
+            "bytes": self.size,
+        }
+        return {name: value for name, value in wire.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEvent:
+    """One event in our vocabulary, ready for the append path."""
+
+    type: str
+    payload: dict[str, Any]
+    turn_id: str | None
+    item_id: str | None
+    at: str | None
+    line: tuple[int, int]
+    """(offset, length) of the source line that gave the event, or that ended what it reports."""
+    key: str
+    """Names the event within its thread, the same in every reading: twice is once."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn that the file does not end. `outcome` is what its last lines suggest."""
+
+    turn_id: str
+    at: str | None
+    outcome: str
+    """completed (the agent had answered), canceled (the person interrupted), or open."""
+
+
+@dataclass(slots=True)
+class Account:
+    """What was met and did not become an item: nothing is left out without a count."""
+
+    damaged: int = 0
+    mended: int = 0
+    damage: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    """(offset, length, reason) of the first hundred."""
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    """The tool's own state and repeats, by line type: known, and kept out."""
+    opaque: Counter[str] = field(default_factory=Counter[str])
+    """Lines kept raw as `import.source.…` events, by type."""
+    duplicates: int = 0
+    """Lines or results that had come before."""
+    encrypted: int = 0
+    """Reasoning that only its maker can read."""
+    outside: int = 0
+    """File edits outside the session's directory, or at a place where nothing is ever recorded."""
+    unproven: int = 0
+    """File sides that the source does not prove."""
+    edits: Counter[str] = field(default_factory=Counter[str])
+    """File edits by what is proven: both, after, before, none."""
+
+    def add_damage(self, offset: int, length: int, reason: str) -> None:
+        self.damaged += 1
+        if len(self.damage) < MAX_DAMAGE_KEPT:
+            self.damage.append((offset, length, reason))
+
+
+class SourceReading(Protocol):
+    """One source file being read. `events` is read once, then `closings`."""
+
+    @property
+    def thread(self) -> SourceThread: ...
+    @property
+    def account(self) -> Account: ...
+    @property
+    def title(self) -> str | None:
+        """The best title met so far: the person's own, else the tool's."""
+        ...
+
+    @property
+    def damaged(self) -> int: ...
+    @property
+    def skipped(self) -> int: ...
+    @property
+    def open_turn(self) -> OpenTurn | None:
+        """After `events`: the turn that no line ends. None if there is none, or if `closings` ends it."""
+        ...
+
+    def events(self, *, final: bool = False) -> Iterator[SourceEvent]:
+        """Stream the events. `final`: nothing more will be written, so a torn last line is damage."""
+        ...
+
+    def closings(self) -> list[SourceEvent]:
+        """After `events`: what the reader held back, since later lines could have changed it.
+
+        Calls without a result (`item.started`), the last usage, and the end of a turn that a line ended.
+        Their keys are those under which a longer file gives them.
+        """
+        ...

@@ -1,0 +1,75 @@
+"""`agentSession/runtimeEvents/append`: the way in for everything that a host reports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from lockstitch.codec import Raw
+from lockstitch.operations.call import Call
+from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
+from lockstitch.operations.runtime import Runtime
+from lockstitch.operations.snapshots import Snapshots, stored_events
+from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.jobs import Appended, AppendJob
+from lockstitch.timeline.reducer import DELTAS
+from lockstitch_protocol.events import AppendParams
+
+_LARGE = 256 << 10
+"""Requests with more bytes than this are checked in a worker thread."""
+
+
+async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str, Any]:
+    """Store all of the events or none; the reply is those events as they are stored."""
+    refuse_empty(params.runtime_events)
+    thread_id = params.session_id
+    has_files = any(event.type in FILE_EVENTS for event in params.runtime_events)
+    snapshots = None
+    async with runtime.order.turn(thread_id):
+        events = incoming_events(params.runtime_events, params.turn_id)
+        if has_files:
+            snapshots = Snapshots(runtime, thread_id)
+            await snapshots.prepare(events)
+        deltas = params.durability != "sync" and all(event.type in DELTAS for event in events)
+        job: AppendJob = runtime.job(
+            AppendJob,
+            thread_id=thread_id,
+            build=adding(events, deltas=deltas),
+            req=request_digest(call.request_id, call.params),
+            count=0 if any(event.type in DELTAS for event in events) else len(events),
+            deltas=deltas,
+            wait_for_reply=call.request_id is not None,
+        )
+        future = runtime.enqueue(job)
+        if has_files:
+            # The next snapshot of this thread wants to know the versions that this one makes.
+            call.commit_point()
+            await asyncio.wait([future])
+    done = await runtime.settled(call, job, future)
+    if snapshots is not None:
+        await snapshots.write_documents(done.thread, stored_events(done))
+    return appended_value(done)
+
+
+def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], None]:
+    """How the writer admits these events."""
+
+    def build(admission: Admission) -> None:
+        for event in events:
+            if event.type in DELTAS:
+                admission.add_delta(event)
+                if not deltas:
+                    admission.flush()  # in order with what comes next, and durable with it
+            else:
+                admission.add(event)
+
+    return build
+
+
+def appended_value(done: Appended) -> dict[str, Any]:
+    """The reply to an append."""
+    value: dict[str, Any] = {"events": [Raw(event) for event in done.events]}
+    if done.duplicates:
+        value["duplicates"] = done.duplicates
+    return value

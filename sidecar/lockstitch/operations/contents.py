@@ -1,0 +1,163 @@
+"""Contents by sha256 for whoever needs them: file versions in the workspace, large outputs in the data root.
+
+Invariant: what is named in a line is stored durably before the line is written.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from lockstitch.artifacts.documents import bounded_diff, write_version
+from lockstitch.artifacts.paths import artifact_id
+from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
+from lockstitch.artifacts.store import Store
+from lockstitch.codec import encode
+from lockstitch.diff import diff_files
+from lockstitch.errors import LockstitchError
+from lockstitch.operations.views.checkpoints import Recorded
+from lockstitch.timeline.checkpoints import ABSENT, DiffOf, DiffText
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import CheckpointRow
+
+SPILL_BYTES = 64 << 10
+PREVIEW_BYTES = 2 << 10
+MAX_FILE_BYTES = 64 << 20
+"""A larger file is recorded as `tooLarge`, without its content."""
+
+_MAX_DIFFED = 8 << 20
+_REMEMBERED = 256
+
+
+class Contents:
+    """The stores of one data root. Safe for several threads."""
+
+    def __init__(self, artifacts: Path, root_id: str) -> None:
+        self._artifacts, self._root_id = artifacts, root_id
+        self.outputs = Store(artifacts)
+        self._sidecars: dict[str | None, Sidecar] = {}
+        self._of_thread: dict[str, Sidecar] = {}
+        self._diffs: OrderedDict[tuple[Any, ...], DiffText] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def sidecar(self, workspace: str | None) -> Sidecar:
+        """The artifact sidecar of a workspace; of none, the data root alone."""
+        with self._lock:
+            found = self._sidecars.get(workspace)
+            if found is None:
+                path = None if workspace is None else Path(workspace)
+                found = self._sidecars[workspace] = open_sidecar(path, self._root_id, self._artifacts)
+            return found
+
+    def of_thread(self, thread_id: str, workspace: str | None) -> Sidecar:
+        """The sidecar of a thread's workspace, remembered for the writer."""
+        found = self._of_thread[thread_id.lower()] = self.sidecar(workspace)
+        return found
+
+    @staticmethod
+    def artifact_of(path: str) -> str:
+        """The id of a path's version documents."""
+        return artifact_id(path)
+
+    # -- diffs ------------------------------------------------------------------------------------------------
+    def diff_of_thread(self, thread_id: str) -> DiffOf:
+        """How the writer makes a diff: from what was prepared, else from the contents."""
+
+        def diff_of(path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]) -> DiffText:
+            sidecar = self._of_thread.get(thread_id.lower()) or self.sidecar(None)
+            return self.diff(sidecar, path, old_path, before, after)
+
+        return diff_of
+
+    def diff(
+        self, sidecar: Sidecar, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+    ) -> DiffText:
+        """The bounded unified diff between two sides; empty where one of them is not known."""
+        key = (path, old_path, *_identity(before), *_identity(after))
+        with self._lock:
+            known = self._diffs.get(key)
+        if known is not None:
+            return known
+        made = self._make_diff(sidecar, path, old_path, before, after)
+        with self._lock:
+            self._diffs[key] = made
+            while len(self._diffs) > _REMEMBERED:
+                self._diffs.popitem(last=False)
+        return made
+
+    def _make_diff(
+        self, sidecar: Sidecar, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+    ) -> DiffText:
+        try:
+            old, new = side_bytes(sidecar, before), side_bytes(sidecar, after)
+        except LockstitchError:
+            return DiffText("", None, None)
+        if old is None and new is None:
+            return DiffText("", 0, 0)
+        if len(old or b"") + len(new or b"") > _MAX_DIFFED:
+            return DiffText("", None, None)
+        made = diff_files(
+            old, new, path=path, old_path=old_path, before_mode=before.get("mode"), after_mode=after.get("mode")
+        )
+        return DiffText(bounded_diff(made.unified), made.additions, made.deletions)
+
+    # -- large outputs ----------------------------------------------------------------------------------------
+    def spill(self, item: dict[str, Any]) -> dict[str, Any]:
+        """The item with an output over 64 KiB moved into the store, and its preview in its place."""
+        name = _OUTPUT.get(item["type"])
+        value = None if name is None else item.get(name)
+        if name is None or value is None:
+            return item
+        is_text = isinstance(value, str)
+        if is_text and len(value) <= SPILL_BYTES // 4:
+            return item
+        data = value.encode() if is_text else encode(value)
+        if len(data) <= SPILL_BYTES:
+            return item
+        sha256 = self.outputs.put(data)
+        preview = preview_of(data)
+        shown: Any = preview
+        if name == "result":
+            shown = {"content": [{"type": "text", "text": preview}]}
+        elif name == "contentItems":
+            shown = [{"type": "inputText", "text": preview}]
+        reference = {"artifactRef": f"sha256:{sha256}", "sha256": sha256, "bytes": len(data), "preview": preview}
+        if not is_text:
+            reference["field"] = name
+        return {**item, name: shown, "outputRef": reference}
+
+
+_OUTPUT = {"commandExecution": "aggregatedOutput", "mcpToolCall": "result", "dynamicToolCall": "contentItems"}
+
+
+def preview_of(data: bytes) -> str:
+    """The beginning of a text, at most 2 KiB, cut between characters."""
+    return data[:PREVIEW_BYTES].decode("utf-8", "ignore")
+
+
+def side_bytes(sidecar: Sidecar, side: dict[str, Any]) -> bytes | None:
+    """The bytes of one side of a checkpoint; None if there is no file on it. Raises UnavailableError."""
+    if side is ABSENT or side.get("contentStatus") == "absent":
+        return None
+    return sidecar.get(side.get("sha256") or "")
+
+
+def _identity(side: dict[str, Any]) -> tuple[Any, ...]:
+    return side.get("sha256"), side.get("contentStatus"), side.get("mode")
+
+
+def write_all_documents(contents: Contents, view: View, thread_id: str) -> None:
+    """Write every version document of a thread, for a fork whose versions came with it."""
+    thread = view.thread(thread_id)
+    if not thread.linked or not thread.cwd or not thread.checkpoints:
+        return
+    sidecar = contents.of_thread(thread_id, thread.cwd)
+    rows = view.rows.all(CheckpointRow, "thread_no=? AND version_no IS NOT NULL ORDER BY sequence", thread.thread_no)
+    with view.rollout(thread) as rollout:
+        for line in rollout.lines.many([(row.line_at, row.line_length) for row in rows]):
+            if line is not None:
+                found = Recorded.of_line(thread, view.root_id, line)
+                if found.snapshot_path is not None:
+                    write_version(sidecar, found.document())

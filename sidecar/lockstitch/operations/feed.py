@@ -1,0 +1,288 @@
+"""Who watches which thread, and what they are told: every event once, in order, after the reply that caused it.
+
+Invariant: what is sent is made from the line of the event, whoever wrote it. A subscription that falls behind
+by more than its bound gets one `agentSession/eventsDropped` and goes on from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lockstitch.codec import encode
+from lockstitch.operations.notices import Announcer
+from lockstitch.rollout.line import Draft
+from lockstitch.timeline.jobs import Committed, Happening, Job, Removed
+
+if TYPE_CHECKING:
+    from lockstitch.operations.call import Connection
+    from lockstitch.operations.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+QUEUE_BYTES = 8 << 20
+LOOK_SECONDS = 0.25
+LOOKS_PER_BOOTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """One event as it stands in the log."""
+
+    sequence: int
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Streamed text that is accepted. `before`: characters of its segment that came before it."""
+
+    event_id: str
+    type: str
+    turn_id: str
+    item_id: str
+    text: str
+    before: int
+
+
+@dataclass(slots=True)
+class Subscription:
+    """One connection watching one thread."""
+
+    thread_id: str
+    connection: Connection
+    last_sequence: int
+    queue: deque[Live | Delta] = field(default_factory=deque["Live | Delta"])
+    size: int = 0
+    dropped: bool = False
+    behind: bool = False
+    """The log has events that are not in the queue: read them from the file first."""
+    gone: bool = False
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(slots=True)
+class _Batch:
+    happenings: list[Happening]
+    ready: bool
+
+
+class Feed:
+    """The subscriptions of this process."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._watching: dict[str, list[Subscription]] = {}
+        self._held: dict[str, deque[_Batch]] = {}
+        self._holders: dict[int, list[tuple[str, _Batch]]] = {}
+        self._poll: asyncio.Task[None] | None = None
+        self._pumps: set[asyncio.Task[None]] = set()
+        self._version = -1
+
+    # -- watching ---------------------------------------------------------------------------------------------
+    def subscribe(self, connection: Connection, thread_id: str, after: int) -> Callable[[], None]:
+        """Watch a thread from the event after `after`; call what is returned once the reply is written."""
+        key = thread_id.lower()
+        for known in self._watching.get(key, ()):
+            if known.connection is connection:
+                return lambda: None
+        new = Subscription(thread_id, connection, after, behind=True)
+        self._watching.setdefault(key, []).append(new)
+
+        def begin() -> None:
+            task = asyncio.get_running_loop().create_task(self._pump(new))
+            self._pumps.add(task)
+            task.add_done_callback(self._pumps.discard)
+            new.wake.set()
+
+        if self._poll is None:
+            self._poll = asyncio.get_running_loop().create_task(self._look_for_others())
+        return begin
+
+    def unsubscribe(self, connection: Connection, thread_id: str) -> None:
+        key = thread_id.lower()
+        for known in self._watching.get(key, ()):
+            if known.connection is connection:
+                self._end(known)
+                return
+
+    def _end(self, subscription: Subscription) -> None:
+        subscription.gone = True
+        subscription.wake.set()
+        key = subscription.thread_id.lower()
+        rest = [known for known in self._watching.get(key, ()) if known is not subscription]
+        if rest:
+            self._watching[key] = rest
+        else:
+            self._watching.pop(key, None)
+        if not self._watching and self._poll is not None:
+            self._poll.cancel()
+            self._poll = None
+
+    def close(self) -> None:
+        for task in [*self._pumps, *([self._poll] if self._poll else [])]:
+            task.cancel()
+        self._watching.clear()
+
+    @property
+    def open_threads(self) -> int:
+        return len(self._watching)
+
+    # -- what happens -----------------------------------------------------------------------------------------
+    def take(self, happenings: list[Happening]) -> None:
+        """What a group did. Those whose request is not answered yet wait for its reply, and so does what follows."""
+        for happening in happenings:
+            key = happening.thread_id.lower()
+            if key not in self._watching:
+                continue
+            batch = _Batch([happening], happening.hold is None)
+            self._held.setdefault(key, deque()).append(batch)
+            if happening.hold is not None:
+                self._holders.setdefault(id(happening.hold), []).append((key, batch))
+            self._release(key)
+
+    def replied(self, job: Job[Any]) -> None:
+        """The reply to that job's request is written."""
+        for key, batch in self._holders.pop(id(job), ()):
+            batch.ready = True
+            self._release(key)
+
+    def _release(self, key: str) -> None:
+        held = self._held.get(key)
+        while held and held[0].ready:
+            for happening in held.popleft().happenings:
+                for subscription in list(self._watching.get(key, ())):
+                    self._offer(subscription, happening)
+        if not held:
+            self._held.pop(key, None)
+
+    def _offer(self, subscription: Subscription, happening: Happening) -> None:
+        if isinstance(happening, Removed):
+            self._runtime.keep_running(
+                asyncio.get_running_loop().create_task(
+                    subscription.connection.notify("thread/deleted", encode({"threadId": subscription.thread_id}))
+                )
+            )
+            self._end(subscription)
+            return
+        if isinstance(happening, Committed):
+            for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
+                self._put(subscription, Live(sequence, draft), len(draft.payload))
+        else:
+            for answer in happening.answers:
+                segment = answer.segment
+                if segment is not None:
+                    delta = Delta(
+                        segment.event_id, segment.type, segment.turn_id, segment.item_id, answer.delta, answer.before
+                    )
+                    self._put(subscription, delta, len(answer.delta))
+        subscription.wake.set()
+
+    def _put(self, subscription: Subscription, entry: Live | Delta, size: int) -> None:
+        size += 256
+        if subscription.dropped:
+            return
+        if subscription.size + size > QUEUE_BYTES and subscription.queue:
+            subscription.dropped = True
+            return
+        subscription.queue.append(entry)
+        subscription.size += size
+
+    # -- sending ----------------------------------------------------------------------------------------------
+    async def _pump(self, subscription: Subscription) -> None:
+        announcer = Announcer(self._runtime, subscription)
+        try:
+            while not subscription.gone:
+                await subscription.wake.wait()
+                subscription.wake.clear()
+                await self._catch_up(subscription, announcer)
+                while subscription.queue and not subscription.gone:
+                    entry = subscription.queue.popleft()
+                    if isinstance(entry, Delta):
+                        subscription.size -= len(entry.text) + 256
+                        await announcer.delta(entry)
+                        continue
+                    subscription.size -= len(entry.draft.payload) + 256
+                    if entry.sequence > subscription.last_sequence + 1:
+                        subscription.behind = True
+                        await self._catch_up(subscription, announcer)
+                    if entry.sequence == subscription.last_sequence + 1:
+                        await announcer.event(entry)
+                        subscription.last_sequence = entry.sequence
+                if subscription.dropped:
+                    await self._tell_dropped(subscription)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("a subscription ended")
+            self._end(subscription)
+
+    async def _catch_up(self, subscription: Subscription, announcer: Announcer) -> None:
+        """Send what stands in the log and was not in the queue: missed events, and those of other processes."""
+        while subscription.behind and not subscription.gone:
+            subscription.behind = False
+            lines = await self._runtime.read(announcer.lines_after(subscription.last_sequence))
+            for live in lines:
+                if live.sequence <= subscription.last_sequence:
+                    continue
+                await announcer.event(live)
+                subscription.last_sequence = live.sequence
+            if lines:
+                subscription.behind = True
+
+    async def _tell_dropped(self, subscription: Subscription) -> None:
+        """Begin anew from what is in the log now; the client reads what lies between."""
+        params = {"threadId": subscription.thread_id, "afterSequence": subscription.last_sequence}
+        subscription.queue.clear()
+        subscription.size, subscription.dropped = 0, False
+        row = await self._runtime.read(lambda view: view.rows.thread(subscription.thread_id))
+        await subscription.connection.notify("agentSession/eventsDropped", encode(params))
+        if row is not None:
+            subscription.last_sequence = max(subscription.last_sequence, row.last_sequence)
+
+    # -- other processes --------------------------------------------------------------------------------------
+    async def _look_for_others(self) -> None:
+        """While somebody watches: the boots once a second, and the database's version while another boot lives."""
+        runtime = self._runtime
+        others, looks = False, 0
+        while True:
+            if looks % LOOKS_PER_BOOTS == 0:
+                others = await runtime.slowly(self._others_live)
+            looks += 1
+            if others and await runtime.read(self._has_changed):
+                await self._mark_behind()
+            await asyncio.sleep(LOOK_SECONDS if others else LOOK_SECONDS * LOOKS_PER_BOOTS)
+            if not others:
+                looks = 0
+
+    def _others_live(self) -> bool:
+        boots = self._runtime.boots
+        found = boots.others()
+        living = [boot_id for boot_id in found if boots.is_alive(boot_id)]
+        if len(living) < len(found):
+            self._runtime.loop.call_soon_threadsafe(self._see_to_the_dead)
+        return bool(living)
+
+    def _see_to_the_dead(self) -> None:
+        self._runtime.keep_running(asyncio.get_running_loop().create_task(self._runtime.interrupt_dead_turns()))
+
+    def _has_changed(self, view: Any) -> bool:
+        # data_version is of one connection, so the sum over the watched threads is asked instead.
+        keys = list(self._watching)
+        marks = ",".join("?" * len(keys))
+        found = view.connection.execute(
+            f"SELECT coalesce(sum(last_sequence),0) FROM thread WHERE thread_id IN ({marks})", keys
+        ).fetchone()[0]
+        changed = found != self._version
+        self._version = found
+        return changed
+
+    async def _mark_behind(self) -> None:
+        for subscriptions in self._watching.values():
+            for subscription in subscriptions:
+                subscription.behind = True
+                subscription.wake.set()

@@ -1,0 +1,374 @@
+"""`agentSession/fileCheckpoint/*`: what was recorded of files: list, get, diff, capture."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from lockstitch.artifacts.capture import read_file
+from lockstitch.artifacts.content import as_text
+from lockstitch.artifacts.paths import path_from_wire
+from lockstitch.artifacts.sidecar import Sidecar
+from lockstitch.codec import ParseError, mapping, present
+from lockstitch.diff import diff_files
+from lockstitch.errors import InvalidError, LockstitchError, NotFoundError, UnavailableError
+from lockstitch.operations.call import Call
+from lockstitch.operations.contents import MAX_FILE_BYTES
+from lockstitch.operations.runtime import Runtime
+from lockstitch.operations.snapshots import Snapshots, stored_events
+from lockstitch.operations.thread_reads import turn_of
+from lockstitch.operations.views.checkpoints import Recorded, recorded, summaries_of
+from lockstitch.timeline import queries
+from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.cursors import cursor_of, key_of
+from lockstitch.timeline.jobs import AppendJob
+from lockstitch.timeline.lines import Lines
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import CheckpointRow, ThreadRow
+from lockstitch_protocol import file_checkpoint as wire
+
+
+async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListParams) -> dict[str, Any]:
+    """Checkpoints, newest first."""
+    del call
+    after = key_of("checkpoints", params.cursor, int)
+
+    def look(view: View) -> dict[str, Any]:
+        thread = view.thread(params.session_id)
+        turn_no = None if params.turn_id is None else turn_of(view, thread, params.turn_id).turn_no
+        page = queries.checkpoints(
+            view,
+            thread.thread_no,
+            path=params.path,
+            turn_no=turn_no,
+            after=None if after is None else after[0],
+            limit=params.limit,
+        )
+        with view.rollout(thread) as rollout:
+            found = summaries_of(view, thread, page.rows, rollout.lines)
+        return {
+            "sessionId": thread.thread_id,
+            "threadId": thread.thread_id,
+            "checkpointCount": queries.count_checkpoints(view, thread.thread_no, params.path, turn_no),
+            "checkpoints": found,
+            "nextCursor": cursor_of("checkpoints", page.rows[-1].sequence) if page.more else None,
+        }
+
+    return await runtime.read_thread(params.session_id, look)
+
+
+class _Found:
+    """A checkpoint and what is around it."""
+
+    def __init__(self, runtime: Runtime, view: View, session_id: str, checkpoint_id: str) -> None:
+        """Raises NotFoundError, UnavailableError."""
+        self.thread = view.thread(session_id)
+        row = view.rows.checkpoint(self.thread.thread_no, checkpoint_id)
+        if row is None or row.op == "confirmed":
+            raise NotFoundError(
+                f"Thread {self.thread.thread_id} has no checkpoint {checkpoint_id}; fileCheckpoint/list shows them.",
+                kind="checkpointNotFound",
+                threadId=self.thread.thread_id,
+                checkpointId=checkpoint_id,
+            )
+        self.row = row
+        self.workspace = workspace_of(self.thread)
+        self.sidecar: Sidecar = runtime.contents.sidecar(self.workspace)
+        with view.rollout(self.thread) as rollout:
+            self.recorded = _recorded(view, self.thread, row, rollout.lines)
+            self.history = _history(view, self.thread, row.path, rollout.lines)
+
+    @property
+    def path(self) -> str:
+        return path_from_wire(self.row.path, self.recorded.record.get("pathBase64"))
+
+    def side(self, name: str) -> dict[str, Any] | None:
+        """The recorded reference of a side; None: there is no file on it."""
+        return self.recorded.record.get(name)
+
+    def bytes_of(self, side: dict[str, Any] | None) -> bytes | None:
+        """The content of a side; None if there is no file on it. Raises UnavailableError."""
+        if side is None:
+            return None
+        if side.get("contentStatus") != "available":
+            raise unavailable(side.get("contentStatus") or "missing", self.row.path)
+        return self.sidecar.get(side["sha256"])
+
+    def live(self) -> Any:
+        """The file on the disk as it is now; None without a workspace."""
+        if self.workspace is None:
+            return None
+        return read_file(Path(self.workspace), self.path, max_bytes=MAX_FILE_BYTES)
+
+
+def unavailable(status: str, path: str) -> UnavailableError:
+    """The error of a side whose content cannot be had."""
+    return UnavailableError(
+        f"The content of {path} cannot be had: {status}.", kind="contentUnavailable", contentStatus=status, path=path
+    )
+
+
+def workspace_of(thread: ThreadRow) -> str | None:
+    """The directory that the thread is linked to."""
+    return thread.cwd if thread.linked and thread.cwd else None
+
+
+def _recorded(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -> Recorded:
+    try:
+        return recorded(view, thread, row, lines)
+    except ParseError:
+        raise unavailable("corrupt", row.path) from None
+
+
+def _history(view: View, thread: ThreadRow, path: str, lines: Lines) -> list[dict[str, Any]]:
+    rows = queries.versions(view, thread.thread_no, path)
+    found: list[dict[str, Any]] = []
+    for line in lines.many([(row.line_at, row.line_length) for row in rows]):
+        if line is None:
+            continue
+        version = Recorded.of_line(thread, view.root_id, line)
+        after = mapping(version.record.get("after"))
+        entry = {
+            "id": version.record["versionId"],
+            "versionNo": version.version_no,
+            "checkpointId": version.record["checkpointId"],
+            "sha256": after.get("sha256"),
+            "bytes": after.get("bytes"),
+            "turnId": version.turn_id,
+            "createdAt": version.at,
+            "op": version.record["op"],
+        }
+        found.append(present(entry))
+    return found
+
+
+async def get(runtime: Runtime, call: Call, params: wire.FileCheckpointGetParams) -> dict[str, Any]:
+    """One checkpoint with a side's content."""
+    del call
+
+    def find(view: View) -> _Found:
+        return _Found(runtime, view, params.session_id, params.checkpoint_id)
+
+    found = await runtime.read_thread(params.session_id, find)
+    return await runtime.slowly(lambda: _details(found, params))
+
+
+def _details(found: _Found, params: wire.FileCheckpointGetParams) -> dict[str, Any]:
+    record = found.recorded.record
+    side_name = params.side or _default_side(record)
+    side = found.side(side_name)
+    issues = list(found.recorded.issues)
+    value: dict[str, Any] = {
+        "sessionId": found.thread.thread_id,
+        "threadId": found.thread.thread_id,
+        "checkpoint": found.recorded.summary(),
+        "side": side_name,
+        "livePath": found.row.path,
+    }
+    if found.recorded.snapshot_path is not None:
+        value["snapshotPath"] = found.recorded.snapshot_path
+    if record.get("versionNo") is not None:
+        document = present(found.recorded.document())
+        value["checkpointDocument"] = {**document, "before": record.get("before"), "after": record.get("after")}
+    value["versionHistory"] = found.history
+    status, data = "missing", None
+    if side is not None:
+        try:
+            data, status = found.bytes_of(side), "available"
+        except UnavailableError as error:
+            status = error.facts["contentStatus"]
+            issues.append(error.message)
+    value["validationIssues"] = issues
+    if record.get("metadata") is not None:
+        value["metadata"] = record["metadata"]
+    value["contentStatus"], value["truncated"] = status, False
+    if data is not None:
+        value["truncated"] = len(data) > params.max_bytes
+        _add_content(value, data[: params.max_bytes], params.as_)
+    value["liveState"] = _live_state(found, side)
+    return value
+
+
+def _default_side(record: dict[str, Any]) -> str:
+    after, before = record.get("after"), record.get("before")
+    has_after = after is None or after.get("contentStatus") == "available"
+    has_before = before is not None and before.get("contentStatus") == "available"
+    if after is None and has_before:
+        return "before"
+    return "after" if has_after or not has_before else "before"
+
+
+def _add_content(value: dict[str, Any], data: bytes, wanted: str | None) -> None:
+    text = None if wanted == "base64" else as_text(data) if not value["truncated"] else _cut_text(data)
+    if text is None:
+        value["contentBase64"] = base64.b64encode(data).decode()
+    else:
+        value["content"] = text
+
+
+def _cut_text(data: bytes) -> str | None:
+    """The beginning of a UTF-8 text, cut between characters."""
+    for end in range(len(data), max(-1, len(data) - 4), -1):
+        text = as_text(data[:end], "utf-8") if _is_utf8(data[:end]) else None
+        if text is not None and "\0" not in text:
+            return text
+    return None
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _live_state(found: _Found, side: dict[str, Any] | None) -> str:
+    try:
+        live = found.live()
+    except LockstitchError:
+        return "unreadable"
+    if live is None or live.status == "missing":
+        return "same" if side is None and live is not None else "missing"
+    if live.status not in ("available", "tooLarge"):
+        return "unreadable"
+    return "same" if side is not None and live.sha256 is not None and live.sha256 == side.get("sha256") else "changed"
+
+
+async def diff(runtime: Runtime, call: Call, params: wire.FileCheckpointDiffParams) -> dict[str, Any]:
+    """What a checkpoint changed, or how it differs from the disk or from another checkpoint."""
+    del call
+
+    def find(view: View) -> tuple[_Found, _Found | None]:
+        found = _Found(runtime, view, params.session_id, params.checkpoint_id)
+        if params.against in (None, "previous", "live"):
+            return found, None
+        return found, _Found(runtime, view, params.session_id, params.against or "")
+
+    found, other = await runtime.read_thread(params.session_id, find)
+    return await runtime.slowly(lambda: _difference(found, other, params))
+
+
+def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpointDiffParams) -> dict[str, Any]:
+    record = found.recorded.record
+    after = found.side("after")
+    value: dict[str, Any] = {
+        "sessionId": found.thread.thread_id,
+        "threadId": found.thread.thread_id,
+        "checkpoint": found.recorded.summary(),
+    }
+    if params.against == "live":
+        old, old_mode, old_path = found.bytes_of(after), mapping(after).get("mode"), None
+        live = found.live()
+        if live is None:
+            raise unavailable("missing", found.row.path)
+        if live.status not in ("available", "missing"):
+            raise unavailable(live.status, found.row.path)
+        new, new_mode = live.data, live.mode
+        previous, current = record.get("versionId"), None
+    else:
+        before = found.side("before") if other is None else other.side("after")
+        patch = found.recorded.shown_diff
+        if other is None and patch and _is_known_by_patch_only(before, after):
+            return {**value, **_versions_of(record), "diff": _recorded_patch(patch)}
+        holder = found if other is None else other
+        old, old_mode = holder.bytes_of(before), mapping(before).get("mode")
+        new, new_mode = found.bytes_of(after), mapping(after).get("mode")
+        old_path = record.get("oldPath") if other is None else other.row.path
+        current = record.get("versionId")
+        previous = record.get("previousVersionId") if other is None else other.recorded.record.get("versionId")
+    if current is not None:
+        value["currentVersionId"] = current
+    if previous is not None:
+        value["previousVersionId"] = previous
+    made = diff_files(
+        old,
+        new,
+        path=found.path,
+        old_path=old_path if old_path != found.row.path else None,
+        context=params.context_lines,
+        max_bytes=params.max_bytes,
+        before_mode=old_mode,
+        after_mode=new_mode,
+    )
+    value["diff"] = made.as_wire()
+    return value
+
+
+def _versions_of(record: dict[str, Any]) -> dict[str, Any]:
+    found = {"currentVersionId": record.get("versionId"), "previousVersionId": record.get("previousVersionId")}
+    return present(found)
+
+
+def _is_known_by_patch_only(before: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
+    return any(side is not None and side.get("contentStatus") == "notCaptured" for side in (before, after))
+
+
+def _recorded_patch(patch: str) -> dict[str, Any]:
+    """A change of which only the agent's own patch is known: shown as it came, not taken apart."""
+    lines = patch.split("\n")
+    return {
+        "format": "unified",
+        "unified": patch,
+        "hunks": [],
+        "additions": sum(line.startswith("+") and not line.startswith("+++") for line in lines),
+        "deletions": sum(line.startswith("-") and not line.startswith("---") for line in lines),
+        "binary": False,
+        "truncated": False,
+        "approximate": True,
+    }
+
+
+async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptureParams) -> dict[str, Any]:
+    """Read files now: before an edit it fixes what they were, after one it records what happened."""
+    if len(set(params.paths)) != len(params.paths):
+        raise InvalidError.at("paths", "names a file twice")
+    snapshots = Snapshots(runtime, params.session_id)
+    async with runtime.order.turn(params.session_id):
+        await snapshots.open()
+        events, failed = await runtime.slowly(lambda: _captured(snapshots, params))
+
+        def build(admission: Admission) -> None:
+            turn_id = params.turn_id or admission.open_turn_id
+            for event in events:
+                event.turn_id = turn_id
+                admission.add(event)
+
+        job: AppendJob = runtime.job(AppendJob, thread_id=params.session_id, build=build)
+        done = await runtime.perform(call, job)
+    await snapshots.write_documents(done.thread, stored_events(done))
+    captured: list[dict[str, Any]] = []
+    for sequence, draft in stored_events(done):
+        if draft.type == "artifact.snapshot":
+            summary = Recorded(done.thread, runtime.root_id, sequence, draft).summary()
+            if summary.get("status") == "failed":
+                failed.append(_failure(summary))
+            else:
+                captured.append(summary)
+    told = {summary["path"] for summary in captured} | {entry["path"] for entry in failed}
+    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.path not in told]
+    return {"captured": captured, "unchanged": unchanged, "failed": failed}
+
+
+def _captured(
+    snapshots: Snapshots, params: wire.FileCheckpointCaptureParams
+) -> tuple[list[Incoming], list[dict[str, Any]]]:
+    """Each file as an event; a path that may not be read, or a file that cannot, stops none of the others."""
+    events: list[Incoming] = []
+    failed: list[dict[str, Any]] = []
+    for path in params.paths:
+        try:
+            snapshot = snapshots.captured(path, params.reason)
+        except LockstitchError as error:
+            if error.kind in ("workspaceNotLinked", "workspaceUnavailable"):
+                raise
+            failed.append({"path": path, "reason": error.message})
+            continue
+        events.append(Incoming("artifact.snapshot", {}, own=True, snapshot=snapshot))
+    return events, failed
+
+
+def _failure(summary: dict[str, Any]) -> dict[str, Any]:
+    status = mapping(summary.get("after")).get("contentStatus", "unreadable")
+    return {"path": summary["path"], "reason": status, "checkpointId": summary["checkpointId"]}

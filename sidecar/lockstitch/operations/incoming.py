@@ -1,0 +1,144 @@
+"""From the events of a request to events that are checked by themselves and whose contents are safe.
+
+Invariant: everything slow or strange happens here, before the writer's queue: reading workspace files, hashing,
+storing contents, diffs. Nothing of a refused request is in the log; contents stored for it are orphans for gc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from lockstitch.codec import canonical, mapping
+from lockstitch.errors import InvalidError
+from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.times import microseconds_of, text_of
+from lockstitch_protocol.event_checks import PayloadError, check_payload
+from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
+from lockstitch_protocol.events import RuntimeEventInput
+from lockstitch_protocol.ids import is_id
+from lockstitch_protocol.items import ItemError, fill_defaults
+from lockstitch_protocol.retired import RETIRED_EVENTS
+
+FILE_EVENTS = frozenset({"artifact.snapshot", "file.changed"})
+_UNIQUE_ID = re.compile(
+    r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<![0-9A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Z])",
+    re.IGNORECASE,
+)
+_ITEM_ID_IN_PAYLOAD = frozenset(
+    {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
+    | {"patch.declined"}
+)
+
+
+def digest_of(value: Any) -> str:
+    """The first 32 hex digits of sha256 over canonical JSON."""
+    return sha256(canonical(value)).hexdigest()[:32]
+
+
+def request_digest(request_id: str | int | None, params: dict[str, Any]) -> str | None:
+    """What makes a resent request recognisable; None where the id does not look globally unique."""
+    if not isinstance(request_id, str) or not _UNIQUE_ID.search(request_id):
+        return None
+    return digest_of({"id": request_id, "params": params})
+
+
+def incoming_events(events: Sequence[RuntimeEventInput], turn_id: str | None) -> list[Incoming]:
+    """Check each event by itself. Raises InvalidError, with the place in the request."""
+    return [_incoming(event, turn_id, f"runtimeEvents.{number}") for number, event in enumerate(events)]
+
+
+def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Incoming:
+    type_, payload = event.type, event.payload
+    known = EVENT_TYPES.get(type_)
+    if known is None or not known.from_clients:
+        _refuse_type(type_, place)
+    item_id = event.item_id
+    if known is not None:
+        item_id = _item_id(type_, payload, item_id, place)
+        if item_id is not None and type_ in _ITEM_ID_IN_PAYLOAD and payload.get("itemId") is None:
+            payload = {**payload, "itemId": item_id}
+        try:
+            check_payload(type_, payload)
+            if type_.startswith("item."):
+                item_id = mapping(payload["item"])["id"]
+        except (PayloadError, ItemError) as error:
+            raise InvalidError.at(
+                f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message
+            ) from None
+    elif item_id is not None and not is_id(item_id):
+        raise InvalidError.at(
+            f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
+        )
+    if type_ == "turn.started":
+        turn_id = turn_id or _turn_id(payload, place)
+    found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
+    if event.event_id is not None:
+        if known is not None and known.streamed:
+            raise InvalidError.at(f"{place}.eventId", "streamed text takes no event id; its segment has one")
+        found.digest = digest_of(
+            {"type": type_, "payload": event.payload, "turnId": turn_id, "itemId": event.item_id, "at": event.at}
+        )
+    return found
+
+
+def _refuse_type(type_: str, place: str) -> None:
+    replacement = RETIRED_EVENTS.get(type_)
+    if replacement is not None:
+        raise InvalidError(
+            f"Events of type {type_} are retired; send {replacement}.",
+            errors=[{"path": f"{place}.type", "message": f"retired; send {replacement}"}],
+            replacement=replacement,
+        )
+    if not may_client_send(type_):
+        raise InvalidError.at(f"{place}.type", "is written by the sidecar itself and not taken from hosts")
+
+
+def _item_id(type_: str, payload: dict[str, Any], given: str | None, place: str) -> str | None:
+    found = given
+    if found is None:
+        found = payload.get("itemId", payload.get("item_id"))
+    if found is not None and not (isinstance(found, str) and is_id(found)):
+        raise InvalidError.at(
+            f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
+        )
+    item = mapping(payload.get("item"))
+    if given is not None and type_.startswith("item.") and item.get("id") not in (None, given):
+        raise InvalidError.at(f"{place}.itemId", "is not the id of payload.item")
+    return found
+
+
+def _turn_id(payload: dict[str, Any], place: str) -> str | None:
+    found = payload.get("turnId")
+    if found is not None and not (isinstance(found, str) and is_id(found)):
+        raise InvalidError.at(
+            f"{place}.payload.turnId", "must be a letter or digit, then at most 127 of them or . _ : -"
+        )
+    return found
+
+
+def _time(text: str | None, place: str) -> str | None:
+    if text is None:
+        return None
+    try:
+        return text_of(microseconds_of(text))
+    except (ValueError, OverflowError):
+        raise InvalidError.at(place, "must be an RFC 3339 time such as 2026-12-01T02:40:11Z") from None
+
+
+def refuse_empty(events: Sequence[Any]) -> None:
+    """An append of nothing is a mistake of the caller. Raises InvalidError."""
+    if not events:
+        raise InvalidError.at("runtimeEvents", "must hold at least one event")
+
+
+def user_message_event(
+    turn_id: str | None, item_id: str, content: list[dict[str, Any]], client_id: str | None
+) -> Incoming:
+    """A user's message as an event."""
+    item: dict[str, Any] = {"type": "userMessage", "id": item_id, "content": content}
+    if client_id is not None:
+        item["clientId"] = client_id
+    return Incoming("item.completed", {"item": fill_defaults(item)}, turn_id, item_id)

@@ -1,0 +1,275 @@
+"""What all operations share: the writer, the readers, the artifact stores, who watches what.
+
+Invariant: the event loop never waits for a disk: reads run in worker threads, changes in the writer thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from lockstitch import __version__
+from lockstitch.codec import ParseError, decode, encode
+from lockstitch.data_root import DataRoot
+from lockstitch.errors import StorageError
+from lockstitch.operations.call import Call
+from lockstitch.operations.contents import Contents, write_all_documents
+from lockstitch.operations.feed import Feed
+from lockstitch.operations.order import ThreadOrder
+from lockstitch.operations.recovery import interrupt_job, recover_at_start
+from lockstitch.platform.files import make_private_directory, write_atomically
+from lockstitch.settings import Settings
+from lockstitch.timeline.boots import Boots
+from lockstitch.timeline.database import DamagedDatabaseError
+from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job
+from lockstitch.timeline.lines import DamagedLineError
+from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.reader import Reader, View
+from lockstitch.timeline.times import Clock, text_of
+from lockstitch.timeline.writer import Writer
+from lockstitch_protocol.ids import new_id
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+READ_THREADS = 4
+
+
+class Runtime:
+    """One process on one data root."""
+
+    def __init__(self, settings: Settings, boot_id: str) -> None:
+        self.settings, self.boot_id, self.version = settings, boot_id, __version__
+        self.root = DataRoot(Path(settings.data_root))
+        self.clock = Clock()
+        self.started_us = self.clock.now()
+        self.boots = Boots(self.root, boot_id)
+        self.order = ThreadOrder()
+        self.background: set[asyncio.Task[Any]] = set()
+        self.root_id = ""
+        self._limiter = anyio.CapacityLimiter(READ_THREADS)
+        self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
+        self._touched: set[str] = set()
+        self._ready = asyncio.Event()
+        self._failed: BaseException | None = None
+        self._stopped = False
+
+    # -- life -------------------------------------------------------------------------------------------------
+    async def start(self) -> None:
+        """Make ready: directories, locks, the projection; what a dead boot left open. Raises LockstitchError."""
+        self.loop = asyncio.get_running_loop()
+        await anyio.to_thread.run_sync(self._prepare)
+        self.contents = Contents(self.root.artifacts, self.root_id)
+        place = Place(
+            self.root,
+            self.boots,
+            os.getpid(),
+            self.contents.diff_of_thread,
+            self.contents.artifact_of,
+            self.contents.spill,
+            self.clock,
+        )
+        self.reader = Reader(self.root, self.root_id)
+        self.feed = Feed(self)
+        self.writer = Writer(place, self._deliver)
+        self.writer.start()
+        await self.exclusive(recover_at_start)
+        await self.interrupt_dead_turns()
+
+    def _prepare(self) -> None:
+        for directory in self.root.private_directories():
+            make_private_directory(directory)
+        self.root_id = _root_id(self.root.root_file)
+        self.boots.register(text_of(self.started_us))
+
+    async def interrupt_dead_turns(self) -> None:
+        """End the turns that dead boots left open, and forget those boots."""
+        for thread_id in await self.read(_open_threads):
+            await self.attend(thread_id)
+        await self.exclusive(lambda writer: self.boots.forget_dead())
+
+    async def drain(self) -> bool:
+        """Wait until everything accepted is stored; False if something could not be."""
+        for task in list(self.background):
+            with suppress(BaseException):
+                await task
+        if not self._stopped and hasattr(self, "writer"):
+            self._stopped = True
+            await anyio.to_thread.run_sync(self.writer.stop)
+        return not (hasattr(self, "writer") and self.writer.lost)
+
+    async def close(self) -> None:
+        """Let go of everything; harmless after a failed start."""
+        await self.drain()
+        if hasattr(self, "feed"):
+            self.feed.close()
+            self.reader.close()
+        self.boots.close()
+
+    # -- reading ----------------------------------------------------------------------------------------------
+    async def read(self, look: Callable[[View], T]) -> T:
+        """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
+        try:
+            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except DamagedDatabaseError:
+            await self.exclusive(lambda writer: writer.rebuild_if_damaged())
+        try:
+            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except DamagedDatabaseError as error:
+            raise damaged_database(self.writer.place) from error
+
+    def _look(self, look: Callable[[View], T]) -> T:
+        try:
+            return self.reader.run(look)
+        except DamagedLineError as error:
+            raise StorageError(
+                f"A line of the rollout is damaged (offset {error.line_at}); lockstitch doctor shows what.",
+                path="",
+                errno=0,
+                offset=error.line_at,
+            ) from error
+
+    async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
+        """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
+        if thread_id.lower() not in self._touched:
+            if await self.read(lambda view: self._needs_attention(view, thread_id)):
+                await self.attend(thread_id)
+            self._touched.add(thread_id.lower())
+        return await self.read(look)
+
+    def _needs_attention(self, view: View, thread_id: str) -> bool:
+        row = view.thread(thread_id)
+        if row.open_turn_no is not None:
+            turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
+            if turn is not None and not self.boots.is_alive(turn.boot_id):
+                return True
+        with view.rollout(row) as rollout:
+            return rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode()
+
+    async def attend(self, thread_id: str) -> None:
+        """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
+        job = self.job(AppendJob, thread_id=thread_id, build=interrupt_job(self.boots), allow_archived=True)
+        job.wait_for_reply = False
+        try:
+            await self.submit(job)
+        except StorageError as error:
+            # A read goes on with what the rows say: somebody else holds the lock, or the disk is full.
+            log.warning("a thread could not be recovered now: %s", error.kind)
+
+    async def slowly(self, work: Callable[[], T]) -> T:
+        """Run something that may take long in a worker thread of its own kind."""
+        return await anyio.to_thread.run_sync(work, limiter=self._slow_limiter)
+
+    # -- writing ----------------------------------------------------------------------------------------------
+    def job(self, kind: type[Any], **fields: Any) -> Any:
+        """A job whose outcome `submit` waits for."""
+        return kind(_ignore, _ignore, **fields)
+
+    def enqueue(self, job: Job[T]) -> asyncio.Future[T]:
+        """Give the job its place in the queue; the future is its outcome."""
+        future: asyncio.Future[T] = self.loop.create_future()
+
+        def done(result: T) -> None:
+            if not future.done():
+                future.set_result(result)
+
+        def failed(error: BaseException) -> None:
+            if not future.done():
+                future.set_exception(error)
+
+        job.done, job.failed = done, failed
+        self.writer.submit(job)
+        return future
+
+    async def submit(self, job: Job[T]) -> T:
+        """Queue a job and wait for its outcome."""
+        return await self.enqueue(job)
+
+    async def settled(self, call: Call, job: Job[T], future: asyncio.Future[T]) -> T:
+        """Wait for a queued job on behalf of a request: a cancel comes too late, and what the job causes is
+        announced after the reply."""
+        call.commit_point()
+        call.after_reply.append(lambda: self.feed.replied(job))
+        return await future
+
+    async def perform(self, call: Call, job: Job[T]) -> T:
+        """Queue a job for a request and wait for it."""
+        return await self.settled(call, job, self.enqueue(job))
+
+    async def exclusive(self, run: Callable[[Writer], Any]) -> Any:
+        """Run something alone under the write lock, in the writer thread."""
+        return await self.submit(self.job(ExclusiveJob, run=run))
+
+    def _deliver(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self.loop.call_soon_threadsafe(self._delivered, answers, happenings)
+
+    def _delivered(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
+        self.feed.take(happenings)
+        for answer in answers:
+            answer()
+
+    async def write_all_documents(self, thread_id: str) -> None:
+        """Write the version documents of a thread that was made as a whole."""
+        await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
+
+    # -- the rest ---------------------------------------------------------------------------------------------
+    def keep_running(self, task: asyncio.Task[Any]) -> None:
+        """Hold on to a task that no request waits for."""
+        self.background.add(task)
+        task.add_done_callback(self.background.discard)
+
+    def now(self) -> str:
+        return text_of(self.clock.now())
+
+
+def _ignore(outcome: object) -> None:
+    """Until somebody waits for it, nobody is told of a job's outcome."""
+
+
+def _open_threads(view: View) -> list[str]:
+    found = view.connection.execute("SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL")
+    return [thread_id for (thread_id,) in found]
+
+
+def _root_id(path: Path) -> str:
+    """The id of this data root; made once, whoever comes first."""
+    for _ in range(100):
+        try:
+            found = decode(path.read_bytes()).get("rootId")
+            if isinstance(found, str) and found:
+                return found
+            raise ParseError("no rootId")
+        except FileNotFoundError:
+            _offer_root_id(path)
+        except (ParseError, AttributeError):
+            raise StorageError(
+                f"{path} is damaged: it should hold the id of this data root. Put it back from a backup, or remove "
+                "it to begin with a new id (file versions in workspaces then stay under the old one).",
+                path=str(path),
+                errno=0,
+            ) from None
+    raise StorageError(f"{path} cannot be created.", path=str(path), errno=0)
+
+
+def _offer_root_id(path: Path) -> None:
+    offered = path.with_name(f".{new_id('root')}")
+    write_atomically(offered, encode({"rootId": new_id("root")}) + b"\n")
+    try:
+        os.link(offered, path)
+    except FileExistsError:
+        pass
+    except OSError:  # COMPAT: file systems without hard links
+        if not path.exists():
+            os.rename(offered, path)
+    with suppress(OSError):
+        os.unlink(offered)

@@ -1,0 +1,234 @@
+"""File events before the queue: paths judged, files read, contents stored, diffs made, documents written after.
+
+Invariant: a path outside the workspace refuses the request; a file that cannot be read is a failed checkpoint.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lockstitch.artifacts.capture import check_target, read_file
+from lockstitch.artifacts.content import Content, available, reference
+from lockstitch.artifacts.documents import write_version
+from lockstitch.artifacts.paths import path_from_wire, path_to_wire, workspace_path
+from lockstitch.artifacts.sidecar import Sidecar
+from lockstitch.errors import InvalidError, UnavailableError
+from lockstitch.operations.contents import MAX_FILE_BYTES
+from lockstitch.operations.views.checkpoints import Recorded
+from lockstitch.rollout.line import Draft
+from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, Snapshot
+from lockstitch.timeline.items import after_of
+from lockstitch.timeline.jobs import Appended
+from lockstitch.timeline.lines import DamagedLineError
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch_protocol.snapshot import read_snapshot, without_content
+
+if TYPE_CHECKING:
+    from lockstitch.operations.runtime import Runtime
+
+_STORED_FIELDS = {"title": "title", "kind": "kind", "preview": "previewText", "artifactId": "givenArtifactId"}
+
+
+class Snapshots:
+    """The file events of one request on one thread."""
+
+    def __init__(self, runtime: Runtime, thread_id: str) -> None:
+        self._runtime, self._thread_id = runtime, thread_id
+        self.workspace: str | None = None
+        self.sidecar: Sidecar | None = None
+        self._last: dict[str, dict[str, Any] | None] = {}
+
+    async def open(self) -> ThreadRow:
+        """Find the thread and its workspace. Raises NotFoundError."""
+        row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
+        self.workspace = row.cwd if row.linked and row.cwd else None
+        self.sidecar = self._runtime.contents.of_thread(row.thread_id, self.workspace)
+        return row
+
+    async def prepare(self, events: list[Incoming]) -> None:
+        """Give each file event its snapshot. Raises InvalidError, RefusedError, StorageError."""
+        row = await self.open()
+        wanted = [event for event in events if event.type in ("artifact.snapshot", "file.changed")]
+        await self._runtime.slowly(lambda: self._prepare_all(row, wanted))
+
+    def _prepare_all(self, row: ThreadRow, events: list[Incoming]) -> None:
+        for number, event in enumerate(events):
+            try:
+                event.snapshot = self._from_event(event.payload)
+            except binascii.Error:
+                raise InvalidError.at(
+                    f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded"
+                ) from None
+            event.payload = without_content(event.payload)
+        self._runtime.reader.run(lambda view: self._make_diffs(view, row, [e.snapshot for e in events if e.snapshot]))
+
+    # -- one event --------------------------------------------------------------------------------------------
+    def _from_event(self, payload: dict[str, Any]) -> Snapshot:
+        found = read_snapshot(payload)
+        path = workspace_path(path_from_wire(found.get("path"), found.get("pathBase64")), self.workspace)
+        old_path = None
+        if found.get("oldPath") is not None or found.get("oldPathBase64") is not None:
+            old_path = workspace_path(path_from_wire(found.get("oldPath"), found.get("oldPathBase64")), self.workspace)
+        given = _bytes(found, "content", "contentBase64")
+        after, disk, issues = self._after(found, path, given)
+        before = self._before(found)
+        snapshot = Snapshot(
+            path_to_wire(path)["path"],
+            "agent",
+            after,
+            before,
+            disk,
+            found.get("op"),
+            None if old_path is None else path_to_wire(old_path)["path"],
+            found.get("checkpointId"),
+            issues,
+            diff=found.get("diff") if after is NOT_CAPTURED or before is NOT_CAPTURED else None,
+        )
+        snapshot.place = self._place()
+        self._fill(snapshot, path, found)
+        return snapshot
+
+    def _after(
+        self, found: dict[str, Any], path: str, given: bytes | None
+    ) -> tuple[dict[str, Any], dict[str, Any] | None, list[str]]:
+        """The side after the change, what the disk holds if that may be something else, and what went wrong."""
+        if found.get("afterNotCaptured"):
+            return NOT_CAPTURED, None, []
+        if given is None and found.get("op") == "deleted":
+            if self.workspace is not None:
+                check_target(Path(self.workspace), path, writing=False)
+            return ABSENT, None, []
+        live = self._read(path)
+        if given is None:
+            if live is None:
+                raise UnavailableError(
+                    f"Thread {self._thread_id} has no workspace to read the file from; send its content, or link a "
+                    "workspace with thread/metadata/update.",
+                    kind="workspaceNotLinked",
+                    threadId=self._thread_id,
+                )
+            side = self._side(live)
+            return side, None, [live.reason] if live.reason and live.status != "missing" else []
+        side = self._side(available(given, mode=found.get("mode") or (live.mode if live is not None else None)))
+        disk = None
+        if live is not None and live.status == "available" and live.sha256 != side.get("sha256"):
+            disk = self._side(live)
+        return side, disk, []
+
+    def _before(self, found: dict[str, Any]) -> dict[str, Any] | None:
+        given = _bytes(found, "previousContent", "previousContentBase64")
+        if given is not None:
+            return self._side(available(given))
+        if found.get("beforeAbsent"):
+            return ABSENT
+        return NOT_CAPTURED if found.get("beforeNotCaptured") else None
+
+    def _read(self, path: str) -> Content | None:
+        if self.workspace is None:
+            return None
+        return read_file(Path(self.workspace), path, max_bytes=MAX_FILE_BYTES)
+
+    def _side(self, content: Content) -> dict[str, Any]:
+        """The reference of a content, its bytes stored."""
+        if content.status == "missing":
+            return ABSENT
+        if content.data is not None:
+            assert self.sidecar is not None
+            self.sidecar.put(content.data)
+        return reference(content)
+
+    def _place(self) -> str:
+        assert self.sidecar is not None
+        return "dataRoot" if self.workspace is None or self.sidecar.problem else "workspace"
+
+    def _fill(self, snapshot: Snapshot, path: str, found: dict[str, Any]) -> None:
+        assert self.sidecar is not None
+        wire = path_to_wire(path)
+        fields = snapshot.fields
+        if "pathBase64" in wire:
+            fields["pathBase64"] = wire["pathBase64"]
+        for name, stored in _STORED_FIELDS.items():
+            if found.get(name) is not None:
+                fields[stored] = found[name]
+        for name in ("metadata", "document", "requestId"):
+            if found.get(name) is not None:
+                fields[name] = found[name]
+        if self.workspace is not None and self.sidecar.problem:
+            snapshot.issues.append(self.sidecar.problem)
+
+    # -- captures ---------------------------------------------------------------------------------------------
+    def captured(self, path: str, reason: str | None) -> Snapshot:
+        """The file as it is now. Raises RefusedError for a path that may not be read."""
+        path = workspace_path(path, self.workspace)
+        live = self._read(path)
+        if live is None:
+            raise UnavailableError(
+                f"Thread {self._thread_id} has no workspace; link one with thread/metadata/update.",
+                kind="workspaceNotLinked",
+                threadId=self._thread_id,
+            )
+        snapshot = Snapshot(path_to_wire(path)["path"], "capture", self._side(live), only_if_changed=True)
+        if live.reason and live.status != "missing":
+            snapshot.issues.append(live.reason)
+        snapshot.place = self._place()
+        self._fill(snapshot, path, {} if reason is None else {"metadata": {"reason": reason}})
+        return snapshot
+
+    # -- diffs and documents ----------------------------------------------------------------------------------
+    def _make_diffs(self, view: View, row: ThreadRow, snapshots: list[Snapshot]) -> None:
+        """Make the diffs that the writer will ask for, as far as they can be foreseen."""
+        assert self.sidecar is not None
+        for snapshot in snapshots:
+            if snapshot.path not in self._last:
+                self._last[snapshot.path] = _last_side(view, row, snapshot.path)
+            before = snapshot.before or snapshot.disk or self._last[snapshot.path] or NOT_CAPTURED
+            if snapshot.diff is None:
+                self._runtime.contents.diff(self.sidecar, snapshot.path, snapshot.old_path, before, snapshot.after)
+            self._last[snapshot.path] = snapshot.after
+
+    async def write_documents(self, thread: ThreadRow, drafts: Sequence[tuple[int, Draft]]) -> None:
+        """Write the version documents of what was stored. For people: a failure costs only them."""
+        sidecar = self.sidecar
+        if sidecar is None or self.workspace is None:
+            return
+        records = [
+            Recorded(thread, self._runtime.root_id, sequence, draft)
+            for sequence, draft in drafts
+            if draft.type in ("artifact.snapshot", "file.changed")
+        ]
+        wanted = [record for record in records if record.snapshot_path is not None]
+        if wanted:
+            await self._runtime.slowly(lambda: [write_version(sidecar, record.document()) for record in wanted])
+
+
+def stored_events(done: Appended) -> list[tuple[int, Draft]]:
+    """What an append stored, with its sequences."""
+    return list(enumerate(done.drafts, done.first_sequence))
+
+
+def _last_side(view: View, row: ThreadRow, path: str) -> dict[str, Any] | None:
+    version = view.rows.latest_version(row.thread_no, path)
+    if version is None:
+        return None
+    if version.absent:
+        return ABSENT
+    try:
+        with view.rollout(row) as rollout:
+            return after_of(rollout.lines.line(version.line_at, version.line_length))
+    except DamagedLineError:
+        return None
+
+
+def _bytes(found: dict[str, Any], text: str, encoded: str) -> bytes | None:
+    """A content as bytes; the base64 is the exact one."""
+    if found.get(encoded) is not None:
+        return base64.b64decode(found[encoded], validate=True)
+    if found.get(text) is not None:
+        return found[text].encode("utf-8", "surrogatepass")
+    return None

@@ -1,0 +1,56 @@
+"""The table of operations: which function serves which method of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from lockstitch.operations import (
+    append,
+    artifact,
+    file_checkpoint,
+    receipt,
+    server,
+    session,
+    thread,
+    thread_moves,
+    thread_reads,
+    turn,
+)
+
+OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
+    "server/status": server.status,
+    "thread/start": thread.start,
+    "thread/read": thread_reads.read,
+    "thread/list": thread_reads.list_,
+    "thread/turns/list": thread_reads.turns_list,
+    "thread/items/list": thread_reads.items_list,
+    "thread/events/list": thread_reads.events_list,
+    "thread/resume": thread.resume,
+    "thread/unsubscribe": thread.unsubscribe,
+    "thread/fork": thread_moves.fork,
+    "thread/name/set": thread.name_set,
+    "thread/metadata/update": thread.metadata_update,
+    "thread/archive": thread_moves.archive,
+    "thread/unarchive": thread_moves.unarchive,
+    "thread/delete": thread_moves.delete,
+    "thread/rollback": thread.rollback,
+    "turn/start": turn.start,
+    "turn/interrupt": turn.interrupt,
+    "turn/steer": turn.steer,
+    "turn/receipt/read": receipt.read,
+    "agentSession/start": session.start,
+    "agentSession/list": session.list_,
+    "agentSession/read": session.read,
+    "agentSession/update": session.update,
+    "agentSession/delete": session.delete,
+    "agentSession/thread/resume": session.resume,
+    "agentSession/turn/start": session.turn_start,
+    "agentSession/turn/cancel": session.turn_cancel,
+    "agentSession/runtimeEvents/append": append.append,
+    "agentSession/fileCheckpoint/list": file_checkpoint.list_,
+    "agentSession/fileCheckpoint/get": file_checkpoint.get,
+    "agentSession/fileCheckpoint/diff": file_checkpoint.diff,
+    "agentSession/fileCheckpoint/capture": file_checkpoint.capture,
+    "artifact/read": artifact.read,
+}

@@ -1,0 +1,188 @@
+"""`thread/*` that move whole rollouts: fork, archive, unarchive, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lockstitch.artifacts.documents import thread_folders
+from lockstitch.codec import encode
+from lockstitch.errors import InvalidError, NotFoundError
+from lockstitch.operations.call import Call
+from lockstitch.operations.runtime import Runtime
+from lockstitch.operations.thread import opened
+from lockstitch.operations.thread_reads import turn_of
+from lockstitch.operations.views.threads import opened_value, read_extra, thread_value
+from lockstitch.operations.views.turns import turn_values
+from lockstitch.operations.workspaces import workspace_fields
+from lockstitch.rollout.line import Draft
+from lockstitch.timeline import moves, queries
+from lockstitch.timeline.hot import FORMAT
+from lockstitch.timeline.jobs import ExclusiveJob
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import ThreadRow, TurnStatus
+from lockstitch.timeline.writer import Writer
+from lockstitch_protocol import thread as wire
+from lockstitch_protocol.ids import new_id, uuid7
+
+
+async def archive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
+    """Put a thread away."""
+    await alone(runtime, call, params.thread_id, lambda writer: moves.set_archived(writer, params.thread_id, True))
+    return {}
+
+
+async def unarchive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
+    """Take a thread out of the archive."""
+    await alone(runtime, call, params.thread_id, lambda writer: moves.set_archived(writer, params.thread_id, False))
+    return await runtime.read(lambda view: {"thread": thread_value(view, view.thread(params.thread_id))})
+
+
+async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
+    """Remove a thread and all that only it needs; one that is gone is no error."""
+    await remove(runtime, call, params.thread_id)
+    return {}
+
+
+async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
+    """Delete a thread for a request."""
+    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id, _owned_by(runtime, writer)))
+
+
+async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
+    """Run something alone under the write lock, in the thread's order of requests."""
+    async with runtime.order.turn(thread_id):
+        job: ExclusiveJob = runtime.job(ExclusiveJob, run=run)
+        future = runtime.enqueue(job)
+    return await runtime.settled(call, job, future)
+
+
+def _owned_by(runtime: Runtime, writer: Writer) -> Callable[[ThreadRow], Sequence[Path]]:
+    """What goes with a thread: its documents and exports, and contents that no other thread refers to."""
+
+    def owned(row: ThreadRow) -> list[Path]:
+        sidecar = runtime.contents.sidecar(row.cwd if row.linked and row.cwd else None)
+        found = thread_folders(sidecar, row.thread_id)
+        for sha256 in writer.rows.contents_only_of(row.thread_no):
+            found += sidecar.paths_of(sha256)
+        return found
+
+    return owned
+
+
+# -- fork ---------------------------------------------------------------------------------------------------------
+class _Plan:
+    """What a fork takes from its parent, decided on one view."""
+
+    def __init__(self, view: View, params: wire.ThreadForkParams) -> None:
+        row = view.thread(params.thread_id)
+        self.parent, self.source = row, view.rollout_path(row)
+        self.until: int | None = None
+        self.open_turn: str | None = None
+        last = self._last_turn(view, row, params)
+        if last is not None:
+            turn = view.rows.turn_by_number(row.thread_no, last)
+            following = view.rows.turn_by_number(row.thread_no, last + 1)
+            self.until = 1 if turn is None and last == 0 else None
+            if following is not None:
+                self.until = following.first_sequence
+            if last == 0 and following is None:
+                self.until = None
+            if turn is not None and turn.status == TurnStatus.in_progress:
+                self.open_turn = turn.turn_id
+        elif row.open_turn_no is not None:
+            turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
+            self.open_turn = None if turn is None else turn.turn_id
+        with view.rollout(row) as rollout:
+            self.extra = read_extra(rollout.lines, row)
+
+    @staticmethod
+    def _last_turn(view: View, row: ThreadRow, params: wire.ThreadForkParams) -> int | None:
+        if params.last_turn_id is not None and params.before_turn_id is not None:
+            raise InvalidError.at("beforeTurnId", "cannot be given together with lastTurnId")
+        if params.last_turn_id is not None:
+            turn = turn_of(view, row, params.last_turn_id)
+        elif params.before_turn_id is not None:
+            turn = turn_of(view, row, params.before_turn_id)
+        else:
+            return None
+        if turn.hidden:
+            raise NotFoundError(
+                f"Turn {turn.turn_id} of thread {row.thread_id} was rolled back; fork from one that is listed.",
+                kind="turnNotFound",
+                threadId=row.thread_id,
+                turnId=turn.turn_id,
+            )
+        return turn.turn_no if params.last_turn_id is not None else turn.turn_no - 1
+
+    def payload(self, runtime: Runtime, params: wire.ThreadForkParams, workspace: dict[str, Any]) -> dict[str, Any]:
+        """`thread.started` of the fork."""
+        row = self.parent
+        payload: dict[str, Any] = {"format": FORMAT}
+        if params.cwd is not None:
+            payload.update(workspace)
+        elif row.cwd:
+            payload.update(cwd=row.cwd, workspaceLinked=bool(row.linked))
+            if row.workspace_key is not None:
+                payload["workspaceKey"] = row.workspace_key
+        name = params.name if params.name is not None else row.name
+        for key, value in (
+            ("model", row.model),
+            ("modelProvider", row.provider),
+            ("name", name),
+            ("threadSource", row.thread_source),
+            ("parentThreadId", row.parent_thread),
+        ):
+            if value:
+                payload[key] = value
+        git = {"sha": row.git_sha, "branch": row.git_branch, "originUrl": row.git_origin}
+        if any(git.values()):
+            payload["gitInfo"] = {key: value for key, value in git.items() if value is not None}
+        payload["forkedFrom"] = {"threadId": row.thread_id, "rootId": row.fork_root or row.thread_id}
+        payload.update(source=row.source or "appServer", cliVersion=runtime.version, bootId=runtime.boot_id)
+        if self.extra is not None:
+            payload["extra"] = self.extra
+        return payload
+
+
+async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> dict[str, Any]:
+    """Copy a thread up to a turn, as a thread of its own."""
+    workspace = await workspace_fields(runtime, params.cwd)
+    async with runtime.order.turn(params.thread_id):
+        # What was streamed so far belongs into the fork, and the rows must know all of the file.
+        await runtime.attend(params.thread_id)
+        plan = await runtime.read_thread(params.thread_id, lambda view: _Plan(view, params))
+        fork_id, now = uuid7(), runtime.now()
+        started = Draft("thread.started", encode(plan.payload(runtime, params, workspace)), new_id("evt"), now)
+        staged = runtime.root.trash / f"{runtime.boot_id}-{fork_id}"
+        closing = _closing(plan.open_turn, runtime.boot_id)
+        await runtime.slowly(
+            lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)
+        )
+        await runtime.exclusive(lambda writer: moves.adopt(writer, staged, fork_id, now))
+    begin = runtime.feed.subscribe(call.connection, fork_id, 0)
+    await runtime.write_all_documents(fork_id)
+    call.after_reply.append(begin)
+    if params.exclude_turns:
+        return await runtime.read(opened(fork_id))
+    return await runtime.read(_opened_with_turns(fork_id))
+
+
+def _opened_with_turns(thread_id: str) -> Callable[[View], dict[str, Any]]:
+    def look(view: View) -> dict[str, Any]:
+        row = view.thread(thread_id)
+        found = queries.turns(view, row.thread_no, False, None, 1 << 40)
+        with view.rollout(row) as rollout:
+            turns = turn_values(view, row, found.rows, "full", rollout.lines)
+        return opened_value(view, row, thread_value(view, row, turns))
+
+    return look
+
+
+def _closing(turn_id: str | None, boot_id: str) -> Callable[[str], Draft] | None:
+    """A turn that is open in the parent is interrupted in the fork: nobody works on it there."""
+    if turn_id is None:
+        return None
+    payload = encode({"reason": "forked", "bootId": boot_id})
+    return lambda at: Draft("turn.interrupted", payload, new_id("evt"), at, turn_id)

@@ -1,0 +1,1 @@
+"""What differs between operating systems: the only package that asks which one it runs on."""

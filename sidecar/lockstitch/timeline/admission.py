@@ -1,0 +1,402 @@
+"""What may be appended to a thread now, and the exact events that it becomes.
+
+Invariant: runs in the writer thread with the thread's state in hand; it reads that state and never changes it,
+so that an append whose third event is refused leaves nothing behind. What is admitted always reduces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from lockstitch import codec
+from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
+from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
+from lockstitch.timeline import items
+from lockstitch.timeline.checkpoints import (
+    ABSENT,
+    UNCHANGED_TYPE,
+    DiffOf,
+    Known,
+    Snapshot,
+    decide,
+    is_unchanged,
+    known_from_row,
+)
+from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
+from lockstitch.timeline.rows import ClientEventRow, TurnStatus
+from lockstitch.timeline.segments import Segment, Segments
+from lockstitch.timeline.state import ThreadState
+from lockstitch_protocol.ids import new_id
+
+MAX_PAYLOAD_BYTES = MAX_LINE_BYTES - (64 << 10)
+
+JOINS_TURN = frozenset(
+    {
+        *ITEM_EVENTS,
+        *DELTAS,
+        *TURN_ENDS,
+        "route.selected",
+        "authority.set",
+        "action.required",
+        "action.resolved",
+        "action.cancelled",
+        "provider.usage",
+    }
+)
+NEEDS_TURN = JOINS_TURN - {
+    "artifact.snapshot",
+    "file.changed",
+    "action.required",
+    "action.resolved",
+    "action.cancelled",
+    "provider.usage",
+}
+
+
+@dataclass(slots=True)
+class Incoming:
+    """An event that is checked by itself: its payload is decoded and of the shape that its type says."""
+
+    type: str
+    payload: dict[str, Any]
+    turn_id: str | None = None
+    item_id: str | None = None
+    event_id: str | None = None
+    digest: str | None = None
+    at: str | None = None
+    """The client's own time, already RFC 3339 UTC with microseconds."""
+    snapshot: Snapshot | None = None
+    opens_turn: bool = False
+    """turn/start: the turn must not exist yet."""
+    own: bool = False
+    """Written by the sidecar itself: `at` is when it happened, not somebody's claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Which stored event answers an incoming one."""
+
+    draft: int | None = None
+    repeated: ClientEventRow | None = None
+    segment: Segment | None = None
+    delta: str = ""
+    before: int = 0
+    """For a delta: how many characters of its segment came before it."""
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What admission may ask about: who we are, what time it is, and how to look things up."""
+
+    boot_id: str
+    now: Callable[[], str]
+    read_line: Callable[[int, int], bytes]
+    """A line of this thread by its place, also one of this group that is not written yet."""
+    diff_of: DiffOf
+    artifact_of: Callable[[str], str]
+    spill: Callable[[dict[str, Any]], dict[str, Any]]
+    """Moves a large output of an item into the artifact store."""
+
+
+@dataclass(slots=True)
+class Admission:
+    """One append on its way in: call `add` for each event, then take `drafts` and `answers`."""
+
+    state: ThreadState
+    around: Surroundings
+    segments: Segments
+    drafts: list[Draft] = field(default_factory=list[Draft])
+    answers: list[Answer] = field(default_factory=list[Answer])
+    flushed: list[Segment] = field(default_factory=list[Segment])
+    _open: str | None = None
+    _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
+    _items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    _streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    _known: dict[str, Known | None] = field(default_factory=dict[str, "Known | None"])
+    _checkpoints: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        turn = self.state.open_turn()
+        self._open = None if turn is None else turn.turn_id
+
+    @property
+    def thread_id(self) -> str:
+        return self.state.thread.thread_id
+
+    @property
+    def open_turn_id(self) -> str | None:
+        """The turn that is open after what was added so far."""
+        return self._open
+
+    def add(self, event: Incoming) -> None:
+        """Admit one event or refuse the whole append. Raises LockstitchError."""
+        if event.event_id is not None and self._is_repeated(event):
+            return
+        if event.snapshot is not None:
+            turn_id = self._turn_for(event)
+            self._add_snapshot(event, turn_id, event.snapshot)
+        elif event.type == "turn.started":
+            self._add_turn_start(event)
+        else:
+            turn_id = self._turn_for(event)
+            if event.type in ITEM_EVENTS:
+                self._add_item(event, turn_id)
+            else:
+                self._draft(event, event.payload, turn_id, event.item_id)
+                if event.type in TURN_ENDS and turn_id is not None:
+                    self._statuses[turn_id.lower()] = TURN_ENDS[event.type]
+                    if self._open is not None and self._open.lower() == turn_id.lower():
+                        self._open = None
+                        self._items.clear()
+
+    def add_delta(self, event: Incoming) -> None:
+        """Take streamed text into its segment; nothing is written yet."""
+        turn_id = cast(str, self._turn_for(event))
+        item_id, text = cast(str, event.item_id), cast(str, event.payload["delta"])
+        self._check_item_turn(item_id, turn_id)
+        segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.around.now())
+        self.answers.append(Answer(segment=segment, delta=text, before=before))
+
+    def flush(self) -> None:
+        """Write every open segment of the thread: what was streamed stands before what comes now."""
+        for segment in self.segments.take_all():
+            self.flushed.append(segment)
+            payload = {"itemId": segment.item_id, "delta": segment.text}
+            at = Draft(
+                segment.type, codec.encode(payload), segment.event_id, segment.at, segment.turn_id, segment.item_id
+            )
+            self.drafts.append(at)
+            self._streams.setdefault(segment.item_id.lower(), []).append(segment.text)
+
+    # -- repeats ----------------------------------------------------------------------------------------------
+    def _is_repeated(self, event: Incoming) -> bool:
+        event_id, digest = cast(str, event.event_id), cast(str, event.digest)
+        here = self._event_ids.get(event_id.lower())
+        if here is not None:
+            self._same_content(event_id, here[0], digest)
+            self.answers.append(Answer(draft=here[1]))
+            return True
+        row = self.state.client_event(event_id)
+        if row is None:
+            return False
+        self._same_content(event_id, row.digest.hex(), digest)
+        self.answers.append(Answer(repeated=row))
+        return True
+
+    def _same_content(self, event_id: str, stored: str, sent: str) -> None:
+        if stored != sent:
+            raise ConflictError(
+                f"Thread {self.thread_id} has an event {event_id} with other content; give a new event its own id.",
+                kind="eventConflict",
+                threadId=self.thread_id,
+                eventId=event_id,
+            )
+
+    # -- turns ------------------------------------------------------------------------------------------------
+    def _status(self, turn_id: str) -> TurnStatus | None:
+        here = self._statuses.get(turn_id.lower())
+        if here is not None:
+            return here
+        row = self.state.turn(turn_id)
+        return None if row is None else TurnStatus(row.status)
+
+    def _turn_for(self, event: Incoming) -> str | None:
+        """The turn that the event belongs to, reopened if recovery had interrupted it."""
+        turn_id = event.turn_id
+        if turn_id is None:
+            if event.type not in JOINS_TURN:
+                return None
+            if self._open is None and event.type in NEEDS_TURN:
+                raise RefusedError(
+                    f"Thread {self.thread_id} has no open turn for an event of type {event.type}; start one first.",
+                    kind="noActiveTurn",
+                    threadId=self.thread_id,
+                    type=event.type,
+                )
+            return self._open
+        status = self._status(turn_id)
+        if status is None:
+            raise NotFoundError(
+                f"Thread {self.thread_id} has no turn {turn_id}; start it with turn/start or turn.started.",
+                kind="turnNotFound",
+                threadId=self.thread_id,
+                turnId=turn_id,
+            )
+        if status == TurnStatus.recovered and not event.own:
+            self._resume(turn_id)
+        elif status != TurnStatus.in_progress:
+            self._refuse_terminal(event.type, turn_id)
+        return self._spelling(turn_id)
+
+    def _spelling(self, turn_id: str) -> str:
+        row = self.state.turn(turn_id)
+        return turn_id if row is None else row.turn_id
+
+    def _refuse_terminal(self, type_: str, turn_id: str) -> None:
+        kind = "turnNotActive" if type_ in TURN_ENDS else "turnTerminal"
+        raise ConflictError(
+            f"Turn {turn_id} of thread {self.thread_id} is over; start a new turn.",
+            kind=kind,
+            threadId=self.thread_id,
+            turnId=turn_id,
+        )
+
+    def _resume(self, turn_id: str) -> None:
+        if self._open is not None:
+            self._refuse_second_turn()
+        turn_id = self._spelling(turn_id)
+        payload = codec.encode({"bootId": self.around.boot_id})
+        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), self.around.now(), turn_id))
+        self._statuses[turn_id.lower()] = TurnStatus.in_progress
+        self._open = turn_id
+
+    def _refuse_second_turn(self) -> None:
+        raise ConflictError(
+            f"Turn {self._open} of thread {self.thread_id} is still open; complete or interrupt it first.",
+            kind="turnActive",
+            threadId=self.thread_id,
+            turnId=self._open,
+        )
+
+    def _add_turn_start(self, event: Incoming) -> None:
+        turn_id = event.turn_id or new_id("turn")
+        status = self._status(turn_id)
+        if status is not None:
+            if event.opens_turn:
+                raise ConflictError(
+                    f"Thread {self.thread_id} already has a turn {turn_id}; give a new turn its own id.",
+                    kind="turnExists",
+                    threadId=self.thread_id,
+                    turnId=turn_id,
+                )
+            if status == TurnStatus.recovered:
+                self._resume(turn_id)
+            elif status != TurnStatus.in_progress:
+                self._refuse_terminal(event.type, turn_id)
+            self._draft(event, event.payload, self._spelling(turn_id), None)
+            return
+        if self._open is not None:
+            self._refuse_second_turn()
+        self._draft(event, {**event.payload, "bootId": self.around.boot_id}, turn_id, None)
+        self._statuses[turn_id.lower()] = TurnStatus.in_progress
+        self._open = turn_id
+
+    # -- items ------------------------------------------------------------------------------------------------
+    def _check_item_turn(self, item_id: str, turn_id: str | None) -> None:
+        key = item_id.lower()
+        if key in self._item_turns:
+            owner = self._item_turns[key]
+        else:
+            row = self.state.item(item_id)
+            if row is None:
+                self._item_turns[key] = turn_id
+                return
+            turn = None if row.outside else self.state.turn_by_number(row.turn_no)
+            owner = self._item_turns[key] = None if turn is None else turn.turn_id
+        if (owner or "").lower() != (turn_id or "").lower():
+            raise InvalidError.at("itemId", f"item {item_id} belongs to another turn; ids are unique in their thread")
+
+    def _add_item(self, event: Incoming, turn_id: str | None) -> None:
+        given = event.payload.get("item")
+        item_id = event.item_id or (cast(dict[str, Any], given)["id"] if given is not None else new_id("item"))
+        self._check_item_turn(item_id, turn_id)
+        key = item_id.lower()
+        before = None
+        if key in self._items or items.wants_before(event.type, given):
+            before = self._before(key, item_id)
+        item = items.item_of(event.type, event.payload, item_id, before)
+        item = self.around.spill(item)
+        self._items[key] = item
+        self._streams.pop(key, None)
+        rest = {name: value for name, value in event.payload.items() if name != "item"}
+        self._draft(event, {**rest, "item": item}, turn_id, item_id)
+
+    def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
+        """The item as far as it came: in this append, in the log, and streamed."""
+        item = self._items.get(key)
+        row = self.state.item(item_id)
+        if item is None and row is not None:
+            item = items.composed(row, self.around.read_line)
+        texts = self._streams.get(key)
+        if texts:
+            item = items.with_texts(item, item_id, texts)
+        return item
+
+    # -- files ------------------------------------------------------------------------------------------------
+    def _add_snapshot(self, event: Incoming, turn_id: str | None, snapshot: Snapshot) -> None:
+        known = self._known_of(snapshot.path)
+        if is_unchanged(snapshot, known):
+            payload: dict[str, Any] = {"path": snapshot.path}
+            if snapshot.after is not ABSENT:
+                payload["sha256"] = snapshot.after["sha256"]
+            self._draft(Incoming(UNCHANGED_TYPE, payload), payload, turn_id, None)
+            return
+        if snapshot.checkpoint_id is not None:
+            self._check_checkpoint_id(snapshot.checkpoint_id)
+        artifact = self.around.artifact_of(snapshot.path)
+        made = decide(snapshot, known, artifact, lambda: new_id("ckpt"), self.around.diff_of)
+        for number, checkpoint in enumerate(made, 1):
+            last = number == len(made)
+            sent = event if last else Incoming("artifact.snapshot", {}, own=True)
+            payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
+            self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
+            self._known[snapshot.path] = checkpoint.known
+            self._checkpoints.add(checkpoint.record["checkpointId"].lower())
+
+    def _check_checkpoint_id(self, checkpoint_id: str) -> None:
+        taken = checkpoint_id.lower() in self._checkpoints or self.state.item(checkpoint_id) is not None
+        if taken or self.state.checkpoint(checkpoint_id) is not None:
+            raise ConflictError(
+                f"Thread {self.thread_id} already has a checkpoint {checkpoint_id}; give a new one its own id.",
+                kind="checkpointExists",
+                threadId=self.thread_id,
+                checkpointId=checkpoint_id,
+            )
+
+    def _known_of(self, path: str) -> Known | None:
+        if path not in self._known:
+            fact, version = self.state.latest_fact(path), self.state.latest_version(path)
+            stored = None
+            if version is not None and not version.absent:
+                stored = items.after_of(self.around.read_line(version.line_at, version.line_length))
+            self._known[path] = known_from_row(fact, version, stored)
+        return self._known[path]
+
+    # -- drafts -----------------------------------------------------------------------------------------------
+    def _draft(
+        self,
+        event: Incoming,
+        payload: dict[str, Any],
+        turn_id: str | None,
+        item_id: str | None,
+        *,
+        answers: bool = True,
+    ) -> None:
+        now = None
+        if event.at is None or not event.own:
+            now = self.around.now()
+        if event.at is not None and now is not None:
+            item = payload.pop("item", None)
+            payload = {**payload, "receivedAt": now}
+            if item is not None:
+                payload["item"] = item
+        at = event.at or cast(str, now)
+        encoded = codec.encode(payload)
+        if len(encoded) > MAX_PAYLOAD_BYTES:
+            raise RefusedError(
+                f"An event of type {event.type} is {len(encoded)} bytes; at most {MAX_PAYLOAD_BYTES} can be stored.",
+                kind="messageTooLarge",
+                bytes=len(encoded),
+                limit=MAX_PAYLOAD_BYTES,
+            )
+        event_id = event.event_id or new_id("evt")
+        draft = Draft(event.type, encoded, event_id, at, turn_id, item_id, event.digest)
+        if event.event_id is not None and event.digest is not None:
+            self._event_ids[event.event_id.lower()] = (event.digest, len(self.drafts))
+        if answers:
+            self.answers.append(Answer(draft=len(self.drafts)))
+        self.drafts.append(draft)

@@ -1,0 +1,119 @@
+"""One thread's part of a group: the events that are admitted, written in one go, and reduced.
+
+Invariant: the file is longer than the projection knows only between `write` and the commit of the database;
+after a failed write it is cut back, and only if it has exactly the size that we wrote.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from lockstitch.rollout.line import Draft, encode_append
+from lockstitch.rollout.recorder import Recorder
+from lockstitch.rollout.tail import reader
+from lockstitch.timeline.lines import Lines
+from lockstitch.timeline.reducer import Fact, reduce
+from lockstitch.timeline.segments import Segments
+from lockstitch.timeline.state import ThreadState
+
+
+class Batch:
+    """A hot thread: its state, its open rollout, and what this group adds. Used by the writer thread only."""
+
+    def __init__(
+        self, state: ThreadState, recorder: Recorder, segments: Segments, *, created_in: Path | None = None
+    ) -> None:
+        self.state, self.recorder, self.segments = state, recorder, segments
+        self.created_in = created_in
+        """The directory whose names must be made durable too, while the file is new."""
+        self.buffered = 0
+        self._chunks: list[bytes] = []
+        self._joined: bytes | None = b""
+        self.lines = Lines(self._read_bytes)
+
+    @property
+    def has_lines(self) -> bool:
+        return bool(self._chunks)
+
+    def append(self, drafts: list[Draft], req: str | None = None) -> int:
+        """Add one append to the group: sequences, lines and rows. Returns the first sequence."""
+        thread = self.state.thread
+        first = thread.last_sequence + 1
+        for draft, line in zip(drafts, encode_append(first, drafts, thread.last_sum.encode(), req), strict=True):
+            length = len(line.data) - 1
+            fact = Fact(
+                thread.last_sequence + 1,
+                draft.at,
+                draft.type,
+                draft.event_id,
+                draft.turn_id,
+                draft.item_id,
+                draft.payload,
+                thread.size,
+                length,
+                line.payload_at,
+                draft.digest,
+                req if draft is drafts[-1] else None,
+            )
+            reduce(self.state, fact)
+            thread.last_sum = line.sum.decode()
+            thread.size += length + 1
+            self._chunks.append(line.data)
+            self.buffered += length + 1
+        self._joined = None
+        return first
+
+    def write(self) -> None:
+        """Write and sync what was added: the commit point. Raises StorageError; the file is then as before."""
+        start = self.state.thread.size - self.buffered
+        try:
+            self.recorder.append(self._chunks)
+            self.recorder.sync()
+            if self.created_in is not None:
+                self.recorder.sync_directories(self.created_in)
+                self.created_in = None
+        except Exception:
+            self._undo(start)
+            raise
+
+    def _undo(self, start: int) -> None:
+        """Nothing of a failed append may be found later: the sequences are given again."""
+        recorder = self.recorder
+        written_to = recorder.written_to
+        with suppress(Exception):
+            if recorder.closed:
+                recorder = Recorder.open(recorder.path)
+            recorder.cut_back(start, only_if_size=written_to)
+            if self.created_in is not None and start == 0:
+                recorder.path.unlink(missing_ok=True)
+        recorder.close()
+
+    def is_in_place(self) -> bool:
+        """Whether the path still names the open file, and nobody else has written to it."""
+        try:
+            found = os.stat(self.recorder.path)
+        except OSError:
+            return False
+        same = (found.st_dev, found.st_ino) == self.recorder.identity
+        return same and not self.recorder.closed and found.st_size == self.state.thread.size
+
+    def written(self) -> None:
+        """The group is over: what was added is in the file."""
+        self._chunks.clear()
+        self._joined, self.buffered = b"", 0
+
+    def read_line(self, line_at: int, length: int) -> bytes:
+        """A line of this thread, also one that this group adds. Raises DamagedLineError."""
+        return self.lines.line(line_at, length)
+
+    def _read_bytes(self, offset: int, length: int) -> bytes:
+        start = self.state.thread.size - self.buffered
+        if self._joined is None:
+            self._joined = b"".join(self._chunks)
+        stored = b""
+        if offset < start:
+            stored = reader(self.recorder.fd)(offset, min(length, start - offset))
+        begin = max(0, offset - start)
+        return stored + self._joined[begin : max(0, offset + length - start)]

@@ -1,0 +1,136 @@
+"""One connection to the projection's SQLite file: opening, pragmas, schema, and whether it is still the file.
+
+Invariant: only apsw opens the file in this process (closing any other handle would drop SQLite's locks), and
+no read transaction outlives one short query.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from lockstitch.errors import StorageError
+from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
+
+Connection = Any
+"""An apsw connection; the library's own stubs name types that no checker can resolve."""
+
+BUSY_TIMEOUT_MS = 10_000
+SQLITE_VERSION: str = apsw.sqlite_lib_version()
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+
+
+class DamagedDatabaseError(Exception):
+    """The projection's file is missing, empty, of another kind or corrupt: it is rebuilt from the rollouts."""
+
+
+class Database:
+    """An open projection. Not shared between threads."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
+        """Open an existing file. `bulk` is for a new file that nobody else sees: no journal, no sync.
+
+        Raises DamagedDatabaseError, StorageError.
+        """
+        self.path = path
+        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+        if bulk:
+            flags |= apsw.SQLITE_OPEN_CREATE
+        try:
+            if not bulk and os.path.getsize(path) == 0:
+                raise DamagedDatabaseError("the file is empty")
+            self.connection: Connection = apsw.Connection(str(path), flags=flags)
+        except (FileNotFoundError, *_DAMAGED) as error:
+            raise DamagedDatabaseError(str(error)) from error
+        except apsw.CantOpenError as error:
+            if not path.exists():
+                raise DamagedDatabaseError("the file is missing") from error
+            raise _storage_error(error, path) from error
+        try:
+            self._configure(read_only, bulk)
+        except BaseException:
+            self.connection.close()
+            raise
+        self.identity = _identity(path)
+
+    def _configure(self, read_only: bool, bulk: bool) -> None:
+        connection = self.connection
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        with database_errors(self.path):
+            if bulk:
+                connection.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE")
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute("BEGIN")
+                connection.execute(TABLES)
+                connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+                return
+            if self.pragma("application_id") != APPLICATION_ID:
+                raise DamagedDatabaseError("not a projection of ours")
+            connection.execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096")
+            if not read_only:
+                connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+                connection.execute("PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=4194304")
+
+    def pragma(self, name: str) -> Any:
+        return self.connection.pragma(name)
+
+    def is_current(self) -> bool:
+        """Whether the path still names the file that is open: a rebuild may have put another one there."""
+        return self.identity is not None and _identity(self.path) == self.identity
+
+    def migrate(self) -> None:
+        """Run the migrations that are missing, each in one transaction with its number. Under the write lock."""
+        done = int(self.pragma("user_version"))
+        for number, statements in enumerate(MIGRATIONS[done:], done + 1):
+            with database_errors(self.path), self.connection:
+                self.connection.execute(statements)
+                self.connection.execute(f"PRAGMA user_version={number}")
+
+    def finish_bulk(self) -> None:
+        """Commit what a bulk load wrote and make the file one that everybody can open."""
+        with database_errors(self.path):
+            self.connection.execute("COMMIT")
+            self.connection.execute("PRAGMA locking_mode=NORMAL")
+        self.close()
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def database_errors(path: Path) -> Generator[None]:
+    """Name what SQLite said: DamagedDatabaseError, or StorageError with `path`."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise DamagedDatabaseError(str(error)) from error
+    except apsw.SQLError as error:
+        if "no such table" in str(error) or "no such column" in str(error):
+            raise DamagedDatabaseError(str(error)) from error
+        raise
+    except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.BusyError, apsw.CantOpenError) as error:
+        raise _storage_error(error, path) from error
+
+
+def _storage_error(error: apsw.Error, path: Path) -> StorageError:
+    kinds: dict[Any, str] = {
+        apsw.FullError: "storageFull",
+        apsw.ReadOnlyError: "storageReadOnly",
+        apsw.BusyError: "storageBusy",
+    }
+    kind = kinds.get(type(error), "storageFailed")
+    return StorageError(f"The database {path} cannot be used: {error}.", kind=kind, path=str(path), errno=0)

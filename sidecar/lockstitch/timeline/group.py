@@ -1,0 +1,261 @@
+"""One group of jobs on its way through the writer: judged, written, stored, answered.
+
+Invariant: nothing of a thread is written before all of the group was judged; after `write` nothing is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from lockstitch.codec import ParseError, encode
+from lockstitch.errors import ConflictError, LockstitchError, RefusedError, StorageError
+from lockstitch.rollout.line import parse_line
+from lockstitch.rollout.tail import lines_backwards, reader
+from lockstitch.timeline.admission import Admission, Answer
+from lockstitch.timeline.batch import Batch
+from lockstitch.timeline.database import DamagedDatabaseError, database_errors
+from lockstitch.timeline.events import event_json, event_of_bytes, event_of_draft
+from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed
+from lockstitch.timeline.lines import DamagedLineError
+from lockstitch.timeline.place import damaged_database
+from lockstitch.timeline.reducer import moment_of
+from lockstitch.timeline.segments import Segment
+from lockstitch.timeline.stored import forget_thread, store
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.writer import Writer
+
+log = logging.getLogger(__name__)
+
+RESEND_MICROSECONDS = 60_000_000
+
+
+class Group:
+    """The jobs of one group and the batches that they fill."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._batches: dict[str, Batch] = {}
+        self._admitted: dict[str, list[tuple[Job[Any] | None, Admission, int]]] = {}
+
+    def _batch(self, thread_id: str) -> Batch:
+        key = thread_id.lower()
+        batch = self._batches.get(key)
+        if batch is None:
+            batch = self._batches[key] = self._writer.hot.load(thread_id)
+        return batch
+
+    # -- judging ----------------------------------------------------------------------------------------------
+    def flush(self, thread_id: str) -> None:
+        """Write the streamed text of a thread whose time has come."""
+        try:
+            batch = self._batch(thread_id)
+        except LockstitchError as error:
+            log.warning("streamed text of a thread could not be written: %s", error.kind)
+            if error.kind == "threadNotFound":
+                self._writer.hot.forget_streams(thread_id)
+            return
+        admission = self._admission(batch)
+        admission.flush()
+        self._add(batch, None, admission, None)
+
+    def admit(self, job: Job[Any]) -> None:
+        """Judge one job; a refusal is its answer and nobody else's. Raises DamagedDatabaseError."""
+        try:
+            if isinstance(job, CreateJob):
+                self._create(job)
+            elif isinstance(job, AppendJob):
+                self._append(job)
+        except DamagedDatabaseError:
+            raise
+        except DamagedLineError as error:
+            self._writer.fail(job, _damaged_line(error))
+        except LockstitchError as error:
+            self._writer.fail(job, error)
+        except Exception as error:
+            log.exception("a job could not be judged")
+            self._writer.fail(job, error)
+
+    def _admission(self, batch: Batch) -> Admission:
+        return Admission(batch.state, self._writer.surroundings(batch), batch.segments)
+
+    def _create(self, job: CreateJob) -> None:
+        key = job.thread_id.lower()
+        if key in self._batches or self._writer.rows.thread(job.thread_id) is not None:
+            raise ConflictError(
+                f"There is a thread {job.thread_id} already; give a new one its own id.",
+                kind="threadExists",
+                threadId=job.thread_id,
+            )
+        batch = self._batches[key] = self._writer.hot.create(job.thread_id, job.created_at)
+        admission = self._admission(batch)
+        admission.drafts += job.drafts
+        admission.answers += [Answer(draft=number) for number in range(len(job.drafts))]
+        self._add(batch, job, admission, None)
+
+    def _append(self, job: AppendJob) -> None:
+        batch = self._batch(job.thread_id)
+        thread = batch.state.thread
+        if thread.archived and not job.allow_archived:
+            raise RefusedError(
+                f"Thread {thread.thread_id} is archived; thread/unarchive it first.",
+                kind="threadArchived",
+                threadId=thread.thread_id,
+            )
+        if job.req is not None and not self._writer.is_own_request(job.req):
+            found = self._resent(batch, job, job.req)
+            if found is not None:
+                self._writer.answer(job, found)
+                return
+        admission = self._admission(batch)
+        if not job.deltas:
+            admission.flush()
+        try:
+            job.build(admission)
+        except BaseException:
+            batch.segments.give_back(admission.flushed)
+            raise
+        if job.deltas and any(segment.is_full for segment in batch.segments.open()):
+            admission.flush()
+        self._add(batch, job, admission, job.req)
+
+    def _resent(self, batch: Batch, job: AppendJob, req: str) -> Appended | None:
+        """What a dead boot stored of the same request within the last minute."""
+        row = batch.state.client_event(f"req:{req}")
+        if row is None or not job.count:
+            return None
+        last = parse_line(batch.read_line(row.line_at, row.line_length))
+        age = self._writer.place.clock.now() - moment_of(last.at, bytes(last.payload))
+        if age > RESEND_MICROSECONDS:
+            return None
+        events: list[bytes] = []
+        thread_id = batch.state.thread.thread_id
+        for start, stop, _ in lines_backwards(reader(batch.recorder.fd), row.line_at + row.line_length + 1):
+            events.insert(0, event_of_bytes(thread_id, batch.read_line(start, stop - start)))
+            if len(events) == job.count:
+                break
+        return Appended(thread_id, events, len(events), batch.state.thread, last.turnId, 0, [])
+
+    def _add(self, batch: Batch, job: Job[Any] | None, admission: Admission, req: str | None) -> None:
+        key = batch.state.thread.thread_id.lower()
+        admitted = self._admitted.setdefault(key, [])
+        admitted.append((job, admission, 0))
+        if admission.drafts:
+            try:
+                first = batch.append(admission.drafts, req)
+            except Exception as error:
+                # The state may be half changed: nothing of this thread's group can be trusted any more.
+                log.exception("an append could not be reduced")
+                self._fail_thread(key, batch, error)
+                return
+            admitted[-1] = (job, admission, first)
+
+    # -- writing ----------------------------------------------------------------------------------------------
+    def write(self) -> None:
+        """Write and sync every rollout; a thread that fails takes only its own jobs with it."""
+        for key, batch in list(self._batches.items()):
+            if batch.has_lines:
+                try:
+                    batch.write()
+                except LockstitchError as error:
+                    self._fail_thread(key, batch, error)
+
+    def _fail_thread(self, key: str, batch: Batch, error: BaseException) -> None:
+        flushed: list[Segment] = []
+        for job, admission, _ in self._admitted.pop(key, ()):
+            flushed += admission.flushed
+            for answer in admission.answers:
+                if answer.segment is not None:
+                    answer.segment.take_back(answer.delta)
+            if job is not None:
+                self._writer.fail(job, error)
+        if batch.created_in is not None:
+            forget_thread(self._writer.database.connection, batch.state.thread.thread_no)
+        self._writer.hot.failed(key, [segment for segment in flushed if segment.texts])
+        self._batches.pop(key, None)
+
+    def fail_all(self, error: BaseException) -> None:
+        """Something unforeseen happened before anything was written: every job of the group learns of it."""
+        if isinstance(error, DamagedDatabaseError):
+            error = damaged_database(self._writer.place)
+        for key, batch in list(self._batches.items()):
+            self._fail_thread(key, batch, error)
+
+    def store(self) -> None:
+        """Rows follow the log. What fails here is made good from the log, and is no failure of the append."""
+        connection = self._writer.database.connection
+        for key, batch in self._batches.items():
+            try:
+                with database_errors(self._writer.place.root.timeline), connection:
+                    store(connection, batch.state)
+                batch.state.stored()
+            except (DamagedDatabaseError, StorageError, apsw.Error) as error:
+                log.warning("rows were not stored, the tail will be read again: %s", type(error).__name__)
+                self._writer.hot.drop(key)
+            batch.written()
+
+    # -- answering --------------------------------------------------------------------------------------------
+    def answer(self) -> None:
+        """Tell who asked and who watches. Their events are durable now, whatever happens here."""
+        for key, admitted in self._admitted.items():
+            batch = self._batches[key]
+            for job, admission, first in admitted:
+                self._answer_one(batch, job, admission, first)
+
+    def _answer_one(self, batch: Batch, job: Job[Any] | None, admission: Admission, first: int) -> None:
+        writer, thread_id = self._writer, batch.state.thread.thread_id
+        hold = None
+        if job is not None:
+            try:
+                writer.answer(job, appended(batch, admission, first))
+            except (DamagedLineError, ParseError, StorageError) as error:
+                writer.fail(job, _damaged_line(error) if isinstance(error, DamagedLineError) else error)
+            if not isinstance(job, AppendJob) or job.wait_for_reply:
+                hold = job
+            if isinstance(job, AppendJob):
+                writer.remember_request(job.req)
+        streamed = [answer for answer in admission.answers if answer.segment is not None]
+        if streamed:
+            writer.happened(Streamed(thread_id, streamed, hold))
+        if admission.drafts:
+            writer.happened(Committed(thread_id, first, admission.drafts, hold))
+
+
+def appended(batch: Batch, admission: Admission, first: int) -> Appended:
+    """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
+    thread_id = batch.state.thread.thread_id
+    events = [_event(thread_id, batch, admission, answer, first) for answer in admission.answers]
+    repeated = sum(answer.repeated is not None for answer in admission.answers)
+    return Appended(
+        thread_id, events, repeated, replace(batch.state.thread), admission.open_turn_id, first, admission.drafts
+    )
+
+
+def _event(thread_id: str, batch: Batch, admission: Admission, answer: Answer, first: int) -> bytes:
+    if answer.draft is not None:
+        return event_of_draft(thread_id, first + answer.draft, admission.drafts[answer.draft])
+    if answer.repeated is not None:
+        row = answer.repeated
+        return event_of_bytes(thread_id, batch.read_line(row.line_at, row.line_length))
+    segment = answer.segment
+    assert segment is not None
+    for number, draft in enumerate(admission.drafts):
+        if draft.event_id == segment.event_id:
+            return event_of_draft(thread_id, first + number, draft)
+    payload = encode({"itemId": segment.item_id, "delta": answer.delta})
+    return event_json(
+        thread_id, None, segment.type, segment.event_id, segment.at, payload, segment.turn_id, segment.item_id
+    )
+
+
+def _damaged_line(error: DamagedLineError) -> StorageError:
+    return StorageError(
+        f"A line of the rollout that this needs is damaged (offset {error.line_at}); lockstitch doctor shows what.",
+        path="",
+        errno=0,
+        offset=error.line_at,
+    )

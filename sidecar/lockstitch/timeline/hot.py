@@ -1,0 +1,205 @@
+"""The threads that the writer has at hand: their states, their open rollouts, their streamed text.
+
+Invariant: a hot thread is used only if the database and the file are as we left them; otherwise it is read again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import apsw
+
+from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
+from lockstitch.errors import NotFoundError, StorageError
+from lockstitch.rollout.recorder import Recorder
+from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.timeline.batch import Batch
+from lockstitch.timeline.index import index_tail, index_whole
+from lockstitch.timeline.rebuild import indexing
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.segments import Segment, Segments
+from lockstitch.timeline.state import ThreadState
+from lockstitch.timeline.stored import forget_thread, store
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.writer import Writer
+
+FORMAT = 1
+"""The newest rollout format that this program writes."""
+
+_MOST_OPEN = 64
+
+
+class HotThreads:
+    """Batches by thread id (compared without case)."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._batches: OrderedDict[str, Batch] = OrderedDict()
+        self._segments: dict[str, Segments] = {}
+        self.version = -1
+        """`PRAGMA data_version` when the batches were last known to be current."""
+
+    def find(self, thread_id: str) -> Batch | None:
+        return self._batches.get(thread_id.lower())
+
+    def is_fresh(self) -> bool:
+        """Whether nobody else has written to the database since."""
+        try:
+            return self.version == self._writer.database.pragma("data_version")
+        except (RuntimeError, apsw.Error):
+            return False
+
+    def recheck(self) -> None:
+        """Somebody else has written: drop what is no longer as the database says. Within the transaction."""
+        rows = self._writer.rows
+        for key, batch in list(self._batches.items()):
+            stored = rows.thread(key)
+            if stored is None or stored != batch.state.thread:
+                self.drop(key)
+
+    def load(self, thread_id: str) -> Batch:
+        """The thread's batch, brought up to its file. Within the transaction; raises NotFoundError, StorageError."""
+        key = thread_id.lower()
+        batch = self._batches.get(key)
+        if batch is not None:
+            if batch.is_in_place():
+                self._batches.move_to_end(key)
+                return batch
+            self.drop(key)
+        row = self._writer.rows.thread(thread_id)
+        if row is None:
+            raise NotFoundError(
+                f"There is no thread {thread_id} in this data root; thread/list shows those that are.",
+                kind="threadNotFound",
+                threadId=thread_id,
+            )
+        return self._keep(key, self._open(row))
+
+    def create(self, thread_id: str, created_at: str) -> Batch:
+        """A new thread with an empty rollout. Raises StorageError."""
+        place = session_place(created_at, thread_id)
+        root = self._writer.place.root
+        recorder = Recorder.create(root.resolve(place))
+        row = ThreadRow(self._writer.rows.next_thread_number(), thread_id, place)
+        state = ThreadState(row, self._writer.rows, fresh=True)
+        key = thread_id.lower()
+        # The number is taken in this transaction at once: the next new thread of the group asks for the next one.
+        store(self._writer.database.connection, state)
+        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root.path))
+
+    def _keep(self, key: str, batch: Batch) -> Batch:
+        self._batches[key] = batch
+        while len(self._batches) > _MOST_OPEN:
+            oldest = next(iter(self._batches))
+            if oldest == key or self._batches[oldest].has_lines:
+                break
+            self.drop(oldest)
+        return batch
+
+    def _open(self, row: ThreadRow) -> Batch:
+        writer = self._writer
+        recorder, place = self._find_rollout(row)
+        try:
+            state = self._current_state(row, recorder, place)
+        except BaseException:
+            recorder.close()
+            raise
+        if state.thread.format > FORMAT:
+            recorder.close()
+            raise StorageError(
+                f"Thread {row.thread_id} was written by a newer version in format {state.thread.format}; "
+                "update this program to change it.",
+                kind="storageReadOnly",
+                path=str(recorder.path),
+                errno=0,
+                reason="newerFormat",
+            )
+        store(writer.database.connection, state)
+        state.stored()
+        return Batch(state, recorder, self._of(row.thread_id.lower()))
+
+    def _current_state(self, row: ThreadRow, recorder: Recorder, place: RolloutPlace) -> ThreadState:
+        writer = self._writer
+        connection, rows = writer.database.connection, writer.rows
+        around = indexing(writer.place, writer.database)
+        row.path, row.archived = place.path, int(place.archived)
+        size = recorder.size
+        known = size >= row.size and sum_before(reader(recorder.fd), row.size) == row.last_sum.encode()
+        if known and size == row.size:
+            return ThreadState.load(row, rows)
+        if known:
+            return index_tail(around, ThreadState.load(row, rows), recorder)
+        forget_thread(connection, row.thread_no)
+        return index_whole(around, rows, row.thread_no, place, recorder, (row.size, row.last_sum.encode()))
+
+    def _find_rollout(self, row: ThreadRow) -> tuple[Recorder, RolloutPlace]:
+        root = self._writer.place.root
+        for path in places_of(row.path):
+            try:
+                recorder = Recorder.open(root.resolve(path))
+            except FileNotFoundError:
+                continue
+            return recorder, RolloutPlace(row.thread_id, path, path.startswith("archived_sessions/"))
+        forget_thread(self._writer.database.connection, row.thread_no)
+        raise NotFoundError(
+            f"The rollout of thread {row.thread_id} is gone from the data root.",
+            kind="threadNotFound",
+            threadId=row.thread_id,
+        )
+
+    # -- streamed text ----------------------------------------------------------------------------------------
+    def _of(self, key: str) -> Segments:
+        return self._segments.setdefault(key, Segments())
+
+    def due(self) -> float | None:
+        """When streamed text must be written next, on the monotonic clock."""
+        return min((due for due in (s.due() for s in self._segments.values()) if due is not None), default=None)
+
+    def overdue(self, now: float | None = None) -> list[str]:
+        now = time.monotonic() if now is None else now
+        return [key for key, segments in self._segments.items() if (due := segments.due()) is not None and due <= now]
+
+    def streaming(self) -> list[str]:
+        """Every thread with streamed text that no line holds yet."""
+        return [key for key, segments in self._segments.items() if segments]
+
+    def postpone(self, keys: list[str]) -> None:
+        for key in keys:
+            self._of(key).postpone()
+
+    # -- letting go -------------------------------------------------------------------------------------------
+    def failed(self, key: str, segments: list[Segment]) -> None:
+        """A write failed: what is in memory is ahead of the file, and what was streamed still has to be written."""
+        self._of(key).give_back(segments)
+        self._of(key).postpone()
+        self.drop(key)
+
+    def drop(self, thread_id: str) -> None:
+        batch = self._batches.pop(thread_id.lower(), None)
+        if batch is not None:
+            batch.recorder.close()
+
+    def forget_streams(self, thread_id: str) -> None:
+        """The thread is gone, and what it was streaming with it."""
+        self._segments.pop(thread_id.lower(), None)
+
+    def forget(self) -> None:
+        for key in list(self._batches):
+            self.drop(key)
+        self.version = -1
+
+    def close(self) -> None:
+        self.forget()
+
+
+def places_of(path: str) -> Iterator[str]:
+    """Where a rollout may be, the likeliest first: as the row says, archived, taken out of the archive."""
+    yield path
+    name = path.rpartition("/")[2]
+    for other in (archived_place(name), unarchived_place(name)):
+        if other != path:
+            yield other

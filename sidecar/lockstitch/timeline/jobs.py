@@ -1,0 +1,108 @@
+"""What the writer is asked to do: one job for each change of a thread, answered after its commit.
+
+Invariant: a job's `build` runs in the writer thread with the thread's state in hand and changes nothing; it
+adds events to the admission or raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from lockstitch.rollout.line import Draft
+from lockstitch.timeline.admission import Admission, Answer
+from lockstitch.timeline.rows import ThreadRow
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.writer import Writer
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Job(Generic[T]):
+    """Something for the writer. Exactly one of `done` and `failed` is called, on the event loop."""
+
+    done: Callable[[T], None]
+    failed: Callable[[BaseException], None]
+    cancelled: bool = False
+    """Set by who asked, before the job has its place in a group; it is then dropped unanswered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append made. `events` are AgentEvents as JSON, as many as came in."""
+
+    thread_id: str
+    events: list[bytes]
+    duplicates: int
+    thread: ThreadRow
+    """The thread's row after it, for replies; not to be changed."""
+    turn_id: str | None
+    first_sequence: int
+    drafts: list[Draft]
+
+
+@dataclass(slots=True)
+class AppendJob(Job[Appended]):
+    """Add events to a thread that exists."""
+
+    thread_id: str = ""
+    build: Callable[[Admission], None] = lambda admission: None
+    req: str | None = None
+    """Digest of request id and params, if that id looks globally unique."""
+    count: int = 0
+    """How many events the request named; 0 where a resent one is not recognised."""
+    deltas: bool = False
+    """Streamed text only, which may wait in its segment."""
+    wait_for_reply: bool = True
+    """The notifications that it causes wait until its reply is written."""
+    allow_archived: bool = False
+
+
+@dataclass(slots=True)
+class CreateJob(Job[Appended]):
+    """Start a thread: a new rollout whose first events are `drafts`."""
+
+    thread_id: str = ""
+    created_at: str = ""
+    drafts: list[Draft] = field(default_factory=list[Draft])
+    ephemeral: bool = False
+
+
+@dataclass(slots=True)
+class ExclusiveJob(Job[Any]):
+    """Something that needs the write lock for itself: archive, delete, recovery, rebuild."""
+
+    run: Callable[[Writer], Any] = lambda writer: None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Events that are durable, for those who watch the thread. `hold` is the job whose reply goes first."""
+
+    thread_id: str
+    first_sequence: int
+    drafts: list[Draft]
+    hold: Job[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Streamed text that is accepted; its segment will be durable later."""
+
+    thread_id: str
+    answers: list[Answer]
+    hold: Job[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The thread was deleted."""
+
+    thread_id: str
+    hold: Job[Any] | None = None
+
+
+Happening = Committed | Streamed | Removed

@@ -1,0 +1,150 @@
+"""Reading single lines of a rollout by their place, checked: what damage does not pass is not returned.
+
+Invariant: a line is given out only if its sum holds with the bytes before it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from lockstitch.errors import NotFoundError
+from lockstitch.platform.files import open_private
+from lockstitch.rollout.line import LOOK_BACK, is_sound, previous_sum_at
+from lockstitch.rollout.scan import record_at
+from lockstitch.rollout.tail import reader, sum_before
+
+_GAP = 32 << 10
+"""Lines closer together than this are read in one call."""
+
+_SPAN = 4 << 20
+
+
+class DamagedLineError(Exception):
+    """The bytes at that place are not the line that was written there."""
+
+    def __init__(self, line_at: int) -> None:
+        super().__init__(f"damaged line at offset {line_at}")
+        self.line_at = line_at
+
+
+class Lines:
+    """The lines of one rollout. `read_bytes(offset, length)` gives at most that many bytes."""
+
+    def __init__(
+        self, read_bytes: Callable[[int, int], bytes], judge: Callable[[int], bytes | None] = lambda line_at: None
+    ) -> None:
+        """`judge` gives the line at an offset whose sum does not hold with the bytes before it, if a scan takes it."""
+        self._read_bytes, self._judge = read_bytes, judge
+
+    def line(self, line_at: int, length: int) -> bytes:
+        """One line without its LF. Raises DamagedLineError."""
+        before = min(line_at, LOOK_BACK)
+        data = self._read_bytes(line_at - before, before + length + 1)
+        return self._checked(data, before, length, line_at)
+
+    def many(self, places: Sequence[tuple[int, int]]) -> list[bytes | None]:
+        """The lines at (offset, length), in that order; None where the line is damaged."""
+        found: dict[int, bytes | None] = {}
+        for start, end, group in _groups(sorted(set(places))):
+            from_ = max(0, start - LOOK_BACK)
+            data = self._read_bytes(from_, end - from_ + 1)
+            for line_at, length in group:
+                try:
+                    found[line_at] = self._checked(data, line_at - from_, length, line_at)
+                except DamagedLineError:
+                    found[line_at] = None
+        return [found[line_at] for line_at, _ in places]
+
+    def _checked(self, data: bytes, at: int, length: int, line_at: int) -> bytes:
+        line = data[at : at + length]
+        if len(line) != length:
+            raise DamagedLineError(line_at)
+        ended = data[at + length : at + length + 1] == b"\n"
+        if ended and is_sound(line, previous_sum_at(data[max(0, at - LOOK_BACK) : at])):
+            return line
+        if self._judge(line_at) != line:
+            raise DamagedLineError(line_at)
+        return line
+
+    def line_at(self, line_at: int) -> bytes:
+        """The line that begins there, whatever its length. Raises DamagedLineError."""
+        size = 4096
+        while True:
+            data = self._read_bytes(line_at, size)
+            end = data.find(b"\n")
+            if end >= 0:
+                return self.line(line_at, end)
+            if len(data) < size:
+                raise DamagedLineError(line_at)
+            size *= 4
+
+
+def _groups(places: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int, list[tuple[int, int]]]]:
+    group: list[tuple[int, int]] = []
+    start = end = 0
+    for line_at, length in places:
+        if group and (line_at - end > _GAP or line_at + length - start > _SPAN):
+            yield start, end, group
+            group = []
+        if not group:
+            start = line_at
+        group.append((line_at, length))
+        end = line_at + length
+    if group:
+        yield start, end, group
+
+
+class OpenRollout:
+    """A rollout opened for reading; use as a context."""
+
+    def __init__(self, candidates: Iterable[Path], thread_id: str) -> None:
+        """Opens the first candidate that exists: a row's file may just have been archived by somebody else."""
+        for path in candidates:
+            try:
+                self._fd = open_private(path, os.O_RDONLY)
+            except FileNotFoundError:
+                continue
+            self._read_at = reader(self._fd)
+            self.lines = Lines(self.read_bytes, self._judge)
+            return
+        raise NotFoundError(
+            f"The rollout of thread {thread_id} is gone from the data root.", kind="threadNotFound", threadId=thread_id
+        )
+
+    def read_bytes(self, offset: int, length: int) -> bytes:
+        parts: list[bytes] = []
+        while length > 0:
+            data = self._read_at(offset, length)
+            if not data:
+                break
+            parts.append(data)
+            offset += len(data)
+            length -= len(data)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _judge(self, line_at: int) -> bytes | None:
+        found = record_at(self._fd, line_at, self.size)
+        return None if found is None else found.data
+
+    def sum_before(self, offset: int) -> bytes:
+        """The previous sum of a line that begins at `offset`."""
+        return sum_before(self._read_at, offset)
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
+
+    @property
+    def fd(self) -> int:
+        return self._fd
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def __enter__(self) -> OpenRollout:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,170 @@
+"""Changes of whole rollouts, alone under the write lock: archive, unarchive, delete, and a fork put in place.
+
+Invariant: each commits by one rename; rows and further clean-up follow, and a start finishes what a crash left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lockstitch.codec import encode
+from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
+from lockstitch.errors import ConflictError
+from lockstitch.platform.files import make_private_directory, open_private, replace, storage_errors, sync_directory
+from lockstitch.rollout.line import Draft, encode_line
+from lockstitch.rollout.recorder import Recorder
+from lockstitch.rollout.scan import Record, scan
+from lockstitch.timeline.index import index_whole
+from lockstitch.timeline.jobs import Committed, Removed
+from lockstitch.timeline.rebuild import indexing
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.stored import forget_thread, store
+from lockstitch.timeline.writer import Writer
+from lockstitch_protocol.ids import new_id
+
+_WRITE_BYTES = 1 << 20
+
+
+def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:
+    """Move the rollout into the archive or out of it, and record it. Twice is once. Raises NotFoundError."""
+    batch = writer.hot.load(thread_id)
+    thread = batch.state.thread
+    if bool(thread.archived) == archived:
+        return
+    name = thread.path.rpartition("/")[2]
+    place = archived_place(name) if archived else unarchived_place(name)
+    source, target = writer.place.root.resolve(thread.path), writer.place.root.resolve(place)
+    writer.hot.drop(thread_id)
+    make_private_directory(target.parent)
+    with storage_errors(target):
+        replace(source, target)
+        sync_directory(target.parent)
+        sync_directory(source.parent)
+    writer.rows.set_place(thread.thread_no, place, archived)
+    tell_archived(writer, thread.thread_id, archived)
+
+
+def tell_archived(writer: Writer, thread_id: str, archived: bool) -> None:
+    """Append the event that says in which folder the rollout is."""
+    batch = writer.hot.load(thread_id)
+    type_ = "thread.archived" if archived else "thread.unarchived"
+    draft = Draft(type_, encode({}), new_id("evt"), writer.place.now())
+    first = batch.append([draft])
+    batch.write()
+    store(writer.database.connection, batch.state)
+    batch.state.stored()
+    batch.written()
+    writer.happened(Committed(batch.state.thread.thread_id, first, [draft]))
+
+
+def delete(writer: Writer, thread_id: str, owned: Callable[[ThreadRow], Sequence[Path]]) -> None:
+    """Remove a thread and what only it needs; one that is gone already is no error.
+
+    `owned`: directories and contents beside the rollout that go with it.
+    """
+    row = writer.rows.thread(thread_id)
+    if row is None:
+        return
+    writer.hot.drop(thread_id)
+    writer.hot.forget_streams(thread_id)
+    doomed = owned(row)
+    root = writer.place.root
+    trash = root.trash / f"{new_id('gone')}-{row.path.rpartition('/')[2]}"
+    for path in (root.resolve(row.path), root.resolve(archived_place(trash.name.partition("-")[2]))):
+        with contextlib.suppress(FileNotFoundError), storage_errors(path):
+            replace(path, trash)
+            sync_directory(path.parent)
+            break
+    forget_thread(writer.database.connection, row.thread_no)
+    for path in (trash, *doomed):
+        with contextlib.suppress(OSError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+    writer.happened(Removed(row.thread_id))
+
+
+def write_fork(
+    source: Path, end: int, until: int | None, started: Draft, closing: Callable[[str], Draft] | None, target: Path
+) -> None:
+    """Write a fork's rollout: its own first line, then the parent's events, renumbered and summed again.
+
+    `end`: how much of the parent is committed; `until`: the first sequence that is not taken; `closing` makes,
+    from the time of the last event, the event that ends a turn which is open there. Raises StorageError.
+    """
+    make_private_directory(target.parent)
+    with storage_errors(target):
+        fd = open_private(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            _write_lines(fd, source, end, until, started, closing)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _write_lines(
+    fd: int, source: Path, end: int, until: int | None, started: Draft, closing: Callable[[str], Draft] | None
+) -> None:
+    first = encode_line(1, started, b"")
+    chunks, size = [first.data], len(first.data)
+    previous, sequence, last_at = first.sum, 2, started.at
+    parent = open_private(source, os.O_RDONLY)
+    try:
+        for found in scan(parent, 0, end, previous_sum=b"", next_sequence=1):
+            if not isinstance(found, Record) or found.line.type in ("thread.started", "thread.recovered"):
+                continue
+            line = found.line
+            if until is not None and line.sequence >= until:
+                break
+            if line.type in ("thread.archived", "thread.unarchived"):
+                continue
+            draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
+            encoded = encode_line(sequence, draft, previous)
+            chunks.append(encoded.data)
+            size += len(encoded.data)
+            previous, last_at = encoded.sum, line.at
+            sequence += 1
+            if size > _WRITE_BYTES:
+                _write(fd, chunks)
+                chunks, size = [], 0
+    finally:
+        os.close(parent)
+    if closing is not None:
+        chunks.append(encode_line(sequence, closing(last_at), previous).data)
+    _write(fd, chunks)
+
+
+def _write(fd: int, chunks: list[bytes]) -> None:
+    view = memoryview(b"".join(chunks))
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None:
+    """Put a finished rollout in place as a new thread and index it. Raises ConflictError, StorageError."""
+    if writer.rows.thread(thread_id) is not None:
+        raise ConflictError(
+            f"There is a thread {thread_id} already; give a new one its own id.",
+            kind="threadExists",
+            threadId=thread_id,
+        )
+    root = writer.place.root
+    place = session_place(created_at, thread_id)
+    target = root.resolve(place)
+    make_private_directory(target.parent)
+    with storage_errors(target):
+        replace(staged, target)
+        sync_directory(target.parent)
+    recorder = Recorder.open(target)
+    try:
+        found = RolloutPlace(thread_id, place, archived=False)
+        around = indexing(writer.place, writer.database)
+        state = index_whole(around, writer.rows, writer.rows.next_thread_number(), found, recorder)
+        store(writer.database.connection, state)
+    finally:
+        recorder.close()

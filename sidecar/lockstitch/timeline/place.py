@@ -1,0 +1,47 @@
+"""What the writer stands on: the data root, who we are, the clock, and the ways to contents that it is handed.
+
+Invariant: timeline knows no artifact store and no diff; it is handed functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lockstitch.data_root import DataRoot
+from lockstitch.errors import StorageError
+from lockstitch.timeline.boots import Boots
+from lockstitch.timeline.checkpoints import DiffOf
+from lockstitch.timeline.times import Clock, text_of
+
+
+@dataclass(slots=True)
+class Place:
+    """One process on one data root."""
+
+    root: DataRoot
+    boots: Boots
+    pid: int
+    diff_of: Callable[[str], DiffOf]
+    """For a thread's id: how to make the diff between two recorded sides."""
+    artifact_of: Callable[[str], str]
+    """The id of a path's version documents."""
+    spill: Callable[[dict[str, Any]], dict[str, Any]]
+    """Move the large output of an item into the artifact store; the item with its preview."""
+    clock: Clock = field(default_factory=Clock)
+    read_only: bool = False
+
+    @property
+    def boot_id(self) -> str:
+        return self.boots.boot_id
+
+    def now(self) -> str:
+        """RFC 3339 UTC with microseconds; never the same twice, never backwards."""
+        return text_of(self.clock.now())
+
+
+def damaged_database(place: Place) -> StorageError:
+    """What a caller hears while the projection is being made anew."""
+    path = str(place.root.timeline)
+    return StorageError(f"The database {path} was damaged and is being rebuilt; try again.", path=path, errno=0)

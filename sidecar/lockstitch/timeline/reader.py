@@ -1,0 +1,110 @@
+"""Reading the projection: a small pool of connections, used from worker threads.
+
+Invariant: a connection is borrowed for one short query and never used by two threads at once; one whose file
+was replaced by a rebuild is opened anew.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from lockstitch.data_root import DataRoot
+from lockstitch.errors import NotFoundError
+from lockstitch.timeline.database import Connection, DamagedDatabaseError, Database, database_errors
+from lockstitch.timeline.hot import places_of
+from lockstitch.timeline.lines import OpenRollout
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.stored import StoredRows
+
+T = TypeVar("T")
+
+_MOST_IDLE = 4
+
+
+class View:
+    """One consistent look at the projection and the rollouts."""
+
+    def __init__(self, root: DataRoot, root_id: str, connection: Connection) -> None:
+        self.root, self.root_id, self.connection = root, root_id, connection
+        self.rows = StoredRows(connection)
+
+    def thread(self, thread_id: str) -> ThreadRow:
+        """The thread's row. Raises NotFoundError."""
+        row = self.rows.thread(thread_id)
+        if row is None:
+            raise NotFoundError(
+                f"There is no thread {thread_id} in this data root; thread/list shows those that are.",
+                kind="threadNotFound",
+                threadId=thread_id,
+            )
+        return row
+
+    def rollout(self, thread: ThreadRow) -> OpenRollout:
+        """The thread's rollout, open for reading. Raises NotFoundError."""
+        return OpenRollout([self.root.resolve(path) for path in places_of(thread.path)], thread.thread_id)
+
+    def rollout_path(self, thread: ThreadRow) -> Path:
+        return self.root.resolve(thread.path)
+
+
+class Reader:
+    """The pool. `run` may be called from any thread but the event loop's."""
+
+    def __init__(self, root: DataRoot, root_id: str) -> None:
+        self._root, self._root_id = root, root_id
+        self._idle: queue.LifoQueue[Database] = queue.LifoQueue()
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def run(self, read: Callable[[View], T]) -> T:
+        """Call `read` within one read transaction. Raises DamagedDatabaseError if the projection must be rebuilt."""
+        with self._borrowed() as database, database_errors(self._root.timeline):
+            connection = database.connection
+            connection.execute("BEGIN")
+            try:
+                return read(View(self._root, self._root_id, connection))
+            finally:
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def _borrowed(self) -> Generator[Database]:
+        database = self._take()
+        try:
+            yield database
+        except (apsw.Error, DamagedDatabaseError):
+            database.close()
+            raise
+        except BaseException:
+            self._give_back(database)
+            raise
+        self._give_back(database)
+
+    def _take(self) -> Database:
+        while True:
+            try:
+                database = self._idle.get_nowait()
+            except queue.Empty:
+                return Database(self._root.timeline)
+            if database.is_current():
+                return database
+            database.close()
+
+    def _give_back(self, database: Database) -> None:
+        with self._lock:
+            if self._closed or self._idle.qsize() >= _MOST_IDLE:
+                database.close()
+            else:
+                self._idle.put(database)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            while not self._idle.empty():
+                self._idle.get_nowait().close()

@@ -1,0 +1,591 @@
+"""The reducer: state × event → state. What every event means for threads, turns, items and checkpoints.
+
+Invariant: pure. It reads no file and no clock, refuses nothing, and gives the same rows whether a rollout is
+reduced event by event as it grows or all at once; what may be appended is decided before, in admission.py.
+Invariant: of a payload only the fields that rows need are decoded; `item` is always its last key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from lockstitch import codec
+from lockstitch.timeline.parts import add_part
+from lockstitch.timeline.rows import (
+    KINDS,
+    MESSAGES,
+    CheckpointRow,
+    ClientEventRow,
+    ImportSourceRow,
+    ItemKind,
+    ItemRow,
+    ItemStatus,
+    ThreadRow,
+    TurnRow,
+    TurnStatus,
+    Usage,
+    set_usage,
+    usage_of,
+)
+from lockstitch.timeline.state import ThreadState
+from lockstitch.timeline.times import microseconds_of
+
+MARK_EVERY = 64
+PREVIEW_CHARACTERS = 200
+
+TURN_ENDS: dict[str, TurnStatus] = {
+    "turn.completed": TurnStatus.completed,
+    "turn.failed": TurnStatus.failed,
+    "turn.canceled": TurnStatus.canceled,
+    "turn.interrupted": TurnStatus.recovered,
+}
+DELTAS: dict[str, ItemKind] = {
+    "message.delta": ItemKind.agentMessage,
+    "reasoning.delta": ItemKind.reasoning,
+    "command.output": ItemKind.commandExecution,
+}
+ITEM_OPENS = frozenset({"item.started", "item.updated", "command.started", "patch.started"})
+ITEM_ENDS = frozenset(
+    {
+        "item.completed",
+        "message.created",
+        "command.exited",
+        "patch.applied",
+        "patch.failed",
+        "patch.declined",
+        "plan.final",
+        "reasoning.final",
+        "context.compaction.completed",
+        "artifact.snapshot",
+        "file.changed",
+    }
+)
+ITEM_EVENTS = ITEM_OPENS | ITEM_ENDS
+"""The events whose line holds a whole item, as `payload.item`."""
+SILENT = frozenset({"turn.interrupted", "thread.recovered"})
+"""What recovery writes: it does not make a thread look newly used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One event as it stands in the rollout: its line begins at `line_at`, its payload at `line_at + payload_at`."""
+
+    sequence: int
+    at: str
+    type: str
+    event_id: str
+    turn_id: str | None
+    item_id: str | None
+    payload: bytes
+    line_at: int
+    line_length: int
+    payload_at: int
+    digest: str | None = None
+    req: str | None = None
+
+
+class Received(msgspec.Struct):
+    receivedAt: str | None = None  # noqa: N815
+
+
+class ItemPayload(msgspec.Struct):
+    item: codec.Raw
+
+
+class ItemHead(msgspec.Struct):
+    id: str
+    type: str
+    status: str | None = None
+    interrupted: bool = False
+    outputRef: codec.Raw = codec.NOTHING  # noqa: N815
+
+
+class UserMessage(msgspec.Struct):
+    content: list[dict[str, object]] = []
+
+
+class TurnStarted(msgspec.Struct):
+    bootId: str | None = None  # noqa: N815
+    model: str | None = None
+    effort: str | None = None
+
+
+class GitFields(msgspec.Struct):
+    sha: str | None = None
+    branch: str | None = None
+    originUrl: str | None = None  # noqa: N815
+
+
+class Workspace(msgspec.Struct):
+    cwd: str = ""
+    key: str | None = None
+
+
+class Origin(msgspec.Struct):
+    threadId: str  # noqa: N815
+    rootId: str  # noqa: N815
+
+
+class ThreadStarted(msgspec.Struct):
+    format: int = 1
+    cwd: str = ""
+    workspaceKey: str | None = None  # noqa: N815
+    workspaceLinked: bool = False  # noqa: N815
+    model: str = ""
+    modelProvider: str = ""  # noqa: N815
+    name: str | None = None
+    source: str = ""
+    threadSource: str | None = None  # noqa: N815
+    cliVersion: str = ""  # noqa: N815
+    gitInfo: GitFields | None = None  # noqa: N815
+    forkedFrom: Origin | None = None  # noqa: N815
+    parentThreadId: str | None = None  # noqa: N815
+    extra: codec.Raw = codec.NOTHING
+
+
+class ThreadUpdated(msgspec.Struct):
+    name: str | msgspec.UnsetType | None = msgspec.UNSET
+    gitInfo: GitFields | msgspec.UnsetType | None = msgspec.UNSET  # noqa: N815
+    workspace: Workspace | msgspec.UnsetType = msgspec.UNSET
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    modelProvider: str | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+    extra: codec.Raw = codec.NOTHING
+
+
+class RolledBack(msgspec.Struct):
+    numTurns: int  # noqa: N815
+
+
+class Recovered(msgspec.Struct):
+    damage: codec.Raw = codec.NOTHING
+    partial: bool = False
+
+
+class UsagePayload(msgspec.Struct):
+    inputTokens: float = 0  # noqa: N815
+    cachedInputTokens: float = 0  # noqa: N815
+    outputTokens: float = 0  # noqa: N815
+    reasoningOutputTokens: float = 0  # noqa: N815
+    costUsd: float | None = None  # noqa: N815
+
+
+class TurnEnded(msgspec.Struct):
+    usage: UsagePayload | None = None
+
+
+class ActionPayload(msgspec.Struct):
+    requestId: str | int = ""  # noqa: N815
+
+
+class Side(msgspec.Struct):
+    sha256: str | None = None
+
+
+class CheckpointPayload(msgspec.Struct):
+    checkpointId: str  # noqa: N815
+    path: str
+    op: str
+    source: str
+    versionNo: int | None = None  # noqa: N815
+    before: Side | None = None
+    after: Side | None = None
+
+
+class CheckpointEvent(msgspec.Struct):
+    checkpoint: CheckpointPayload
+
+
+class Confirmed(msgspec.Struct):
+    path: str
+    sha256: str | None = None
+
+
+class Imported(msgspec.Struct):
+    client: str
+    sourceThreadId: str  # noqa: N815
+    sourcePath: str  # noqa: N815
+    readBytes: int  # noqa: N815
+    readSha256: str  # noqa: N815
+    events: int
+
+
+_received = codec.decoder(Received)
+_item_payload = codec.decoder(ItemPayload)
+_item_head = codec.decoder(ItemHead)
+_user_message = codec.decoder(UserMessage)
+_turn_started = codec.decoder(TurnStarted)
+_thread_started = codec.decoder(ThreadStarted)
+_thread_updated = codec.decoder(ThreadUpdated)
+_rolled_back = codec.decoder(RolledBack)
+_recovered = codec.decoder(Recovered)
+_usage = codec.decoder(UsagePayload)
+_turn_ended = codec.decoder(TurnEnded)
+_action = codec.decoder(ActionPayload)
+_checkpoint = codec.decoder(CheckpointEvent)
+_confirmed = codec.decoder(Confirmed)
+_imported = codec.decoder(Imported)
+
+
+def reduce(state: ThreadState, fact: Fact) -> None:
+    """Apply one event to the state. Events come in the order of their sequence."""
+    thread = state.thread
+    moment = moment_of(fact.at, fact.payload)
+    if fact.sequence % MARK_EVERY == 1:
+        state.add_mark(fact.sequence, fact.line_at)
+    thread.last_sequence, thread.last_at = fact.sequence, fact.at
+    if fact.type not in SILENT:
+        thread.updated_at = max(thread.updated_at, moment)
+    turn = None if fact.turn_id is None else state.turn(fact.turn_id)
+    try:
+        if fact.type in ITEM_EVENTS:
+            _reduce_item(state, fact, turn)
+        handler = _HANDLERS.get(fact.type)
+        if handler is not None:
+            handler(state, fact, turn, moment)
+    except (codec.ParseError, ValueError):
+        # A payload of another shape than its type says (a newer writer): the event is kept, no row changes.
+        pass
+    if turn is None and fact.turn_id is not None:
+        turn = state.turn(fact.turn_id)
+    if turn is not None:
+        turn.last_sequence = fact.sequence
+        state.touch_turn(turn)
+    _remember_client_event(state, fact)
+
+
+def moment_of(at: str, payload: bytes) -> int:
+    """When an event happened by our own clock, in microseconds: `at`, unless that was only a host's claim."""
+    if b'"receivedAt":' in payload:
+        received = _received(payload).receivedAt
+        if received is not None:
+            return microseconds_of(received)
+    return microseconds_of(at)
+
+
+def _remember_client_event(state: ThreadState, fact: Fact) -> None:
+    number = state.thread.thread_no
+    for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
+        if digest is not None:
+            row = ClientEventRow(number, key, fact.sequence, fact.line_at, fact.line_length, bytes.fromhex(digest))
+            state.client_events[key.lower()] = row
+            state.new_rows.append(row)
+
+
+# -- threads --------------------------------------------------------------------------------------------------
+def _on_thread_started(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn
+    thread, started = state.thread, _thread_started(fact.payload)
+    thread.format, thread.cwd, thread.workspace_key = started.format, started.cwd, started.workspaceKey
+    thread.linked = int(started.workspaceLinked)
+    thread.model, thread.provider, thread.name = started.model, started.modelProvider, started.name
+    thread.source, thread.thread_source, thread.cli_version = started.source, started.threadSource, started.cliVersion
+    thread.parent_thread = started.parentThreadId
+    _set_git(thread, started.gitInfo)
+    if started.forkedFrom is not None:
+        thread.forked_from, thread.fork_root = started.forkedFrom.threadId, started.forkedFrom.rootId
+    thread.created_at = thread.updated_at = thread.recency_at = moment
+    thread.started_length = fact.line_length
+    _set_extra(thread, fact, started.extra)
+
+
+def _on_thread_updated(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    thread, update = state.thread, _thread_updated(fact.payload)
+    if not isinstance(update.name, msgspec.UnsetType):
+        thread.name = update.name
+    if not isinstance(update.gitInfo, msgspec.UnsetType):
+        _set_git(thread, update.gitInfo)
+    if not isinstance(update.model, msgspec.UnsetType):
+        thread.model = update.model
+    if not isinstance(update.modelProvider, msgspec.UnsetType):
+        thread.provider = update.modelProvider
+    if not isinstance(update.workspace, msgspec.UnsetType):
+        thread.cwd, thread.workspace_key = update.workspace.cwd, update.workspace.key
+        thread.linked = int(update.workspace.key is not None)
+    _set_extra(thread, fact, update.extra)
+
+
+def _set_git(thread: ThreadRow, git: GitFields | None) -> None:
+    git = git or GitFields()
+    thread.git_sha, thread.git_branch, thread.git_origin = git.sha, git.branch, git.originUrl
+
+
+def _set_extra(thread: ThreadRow, fact: Fact, extra: codec.Raw) -> None:
+    if extra:
+        thread.extra_at, thread.extra_length = fact.line_at, fact.line_length
+
+
+def _on_thread_archived(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn
+    state.thread.archived_at = moment if fact.type == "thread.archived" else None
+
+
+def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    thread = state.thread
+    usage = usage_of(thread)
+    for row in state.last_visible_turns(_rolled_back(fact.payload).numTurns):
+        row.hidden = 1
+        thread.turn_count -= 1
+        thread.messages -= row.messages
+        thread.items -= row.items
+        usage.add(usage_of(row), -1)
+        state.touch_turn(row)
+    set_usage(thread, usage)
+    if thread.turn_count == 0:
+        thread.preview = ""
+
+
+def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    recovered = _recovered(fact.payload)
+    if recovered.damage:
+        known: list[object] = codec.decode(state.thread.damage.encode()) if state.thread.damage else []
+        known += codec.decode(bytes(recovered.damage))
+        state.thread.damage = codec.encode(known).decode()
+    state.thread.partial |= recovered.partial
+
+
+def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    source = _imported(fact.payload)
+    state.import_source = ImportSourceRow(
+        state.thread.thread_no,
+        source.client,
+        source.sourceThreadId,
+        source.sourcePath,
+        source.readBytes,
+        source.readSha256,
+        source.events,
+    )
+    state.new_rows.append(state.import_source)
+
+
+# -- turns ----------------------------------------------------------------------------------------------------
+def _on_turn_started(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    thread = state.thread
+    if turn is not None or fact.turn_id is None:
+        return  # a host announces again the turn that turn/start opened: the event is kept, the turn is as it was
+    started = _turn_started(fact.payload)
+    thread.last_turn_no += 1
+    row = TurnRow(thread.thread_no, thread.last_turn_no, fact.turn_id, first_sequence=fact.sequence)
+    row.started_at, row.boot_id = moment, started.bootId
+    if started.model is not None or started.effort is not None:
+        row.model_at = fact.line_at
+    thread.open_turn_no = row.turn_no
+    thread.turn_count += 1
+    thread.recency_at = max(thread.recency_at, moment)
+    state.touch_turn(row)
+
+
+def _on_turn_resumed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del moment
+    if turn is None:
+        return
+    turn.status, turn.completed_at, turn.end_at = TurnStatus.in_progress, None, None
+    turn.boot_id = _turn_started(fact.payload).bootId
+    state.thread.open_turn_no = turn.turn_no
+
+
+def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    thread = state.thread
+    if turn is None:
+        return
+    turn.status, turn.completed_at, turn.end_at = TURN_ENDS[fact.type], moment, fact.line_at
+    for item in [row for row in state.open_items.values() if row.turn_no == turn.turn_no]:
+        streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
+        whole = streamed and turn.status == TurnStatus.completed
+        item.status = ItemStatus.streamed if whole else ItemStatus.interrupted
+        state.touch_item(item)
+    if thread.open_turn_no == turn.turn_no:
+        thread.open_turn_no, thread.pending = None, ""
+    named = _turn_ended(fact.payload).usage
+    if named is not None and turn.usage_reported == 0:
+        _add_usage(state, turn, named)
+
+
+# -- items ----------------------------------------------------------------------------------------------------
+_STATUS = {
+    "inProgress": ItemStatus.in_progress,
+    "completed": ItemStatus.completed,
+    "failed": ItemStatus.failed,
+    "declined": ItemStatus.declined,
+}
+
+
+def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
+    value = _item_payload(fact.payload).item
+    head = _item_head(value)
+    row = _item_row(state, fact, turn, head.id, KINDS.get(head.type, ItemKind.other))
+    size = len(bytes(value))
+    row.line_at, row.line_length = fact.line_at, fact.line_length
+    row.item_at = fact.payload_at + len(fact.payload) - 1 - size
+    row.item_length, row.parts = size, None
+    if fact.type in ITEM_OPENS:
+        row.status = ItemStatus.in_progress
+    else:
+        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
+    if head.outputRef:
+        row.spilled = 1
+    if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
+        state.thread.preview = preview_of(_user_message(value).content)
+    state.touch_item(row)
+
+
+def _item_row(state: ThreadState, fact: Fact, turn: TurnRow | None, item_id: str, kind: ItemKind) -> ItemRow:
+    row = state.item(item_id)
+    if row is not None:
+        return row
+    thread = state.thread
+    number = thread.last_turn_no if turn is None else turn.turn_no
+    row = ItemRow(thread.thread_no, number, fact.sequence, item_id, kind, outside=int(turn is None))
+    thread.items += 1
+    message = int(kind in MESSAGES)
+    thread.messages += message
+    if turn is not None:
+        turn.items += 1
+        turn.messages += message
+    return row
+
+
+def _on_delta(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del moment
+    if fact.item_id is None:
+        return
+    row = _item_row(state, fact, turn, fact.item_id, DELTAS[fact.type])
+    row.parts = add_part(row.parts, fact.line_at, fact.line_length)
+    if row.status in (ItemStatus.interrupted, ItemStatus.streamed):
+        row.status = ItemStatus.in_progress
+    state.touch_item(row)
+
+
+def preview_of(content: list[dict[str, object]]) -> str:
+    """The first text of a user's message, on one line, at most 200 characters."""
+    for entry in content:
+        text = entry.get("text")
+        if isinstance(text, str) and text.strip():
+            return " ".join(text[: 4 * PREVIEW_CHARACTERS].split())[:PREVIEW_CHARACTERS]
+    return ""
+
+
+# -- the rest -------------------------------------------------------------------------------------------------
+def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del moment
+    found = _checkpoint(fact.payload).checkpoint
+    thread = state.thread
+    row = CheckpointRow(
+        thread.thread_no,
+        fact.sequence,
+        0 if turn is None else turn.turn_no,
+        found.checkpointId,
+        found.path,
+        found.versionNo,
+        found.op,
+        found.source,
+        fact.line_at,
+        fact.line_length,
+        None if found.before is None else found.before.sha256,
+        None if found.after is None else found.after.sha256,
+        int(found.after is None),
+        int(found.source in ("capture", "external", "restore")),
+    )
+    state.checkpoints[found.checkpointId.lower()] = row
+    if found.versionNo is not None:
+        state.facts[found.path] = state.versions[found.path] = row
+    thread.checkpoints += 1
+    thread.last_checkpoint = fact.sequence
+    state.new_rows.append(row)
+
+
+def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del moment
+    found = _confirmed(fact.payload)
+    row = CheckpointRow(
+        state.thread.thread_no,
+        fact.sequence,
+        0 if turn is None else turn.turn_no,
+        fact.event_id,
+        found.path,
+        None,
+        "confirmed",
+        "capture",
+        fact.line_at,
+        fact.line_length,
+        found.sha256,
+        found.sha256,
+        int(found.sha256 is None),
+        1,
+    )
+    state.facts[found.path] = row
+    state.new_rows.append(row)
+
+
+def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del moment
+    _add_usage(state, turn, _usage(fact.payload))
+
+
+def _add_usage(state: ThreadState, turn: TurnRow | None, sent: UsagePayload) -> None:
+    usage = Usage(
+        int(sent.inputTokens),
+        int(sent.cachedInputTokens),
+        int(sent.outputTokens),
+        int(sent.reasoningOutputTokens),
+        sent.costUsd,
+        1,
+    )
+    for row in (state.thread, turn):
+        if row is not None:
+            total = usage_of(row)
+            total.add(usage)
+            set_usage(row, total)
+
+
+def _on_route(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del state, moment
+    if turn is not None:
+        turn.route_at = fact.line_at
+
+
+def _on_authority(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del state, moment
+    if turn is not None:
+        turn.authority_at = fact.line_at
+
+
+def _on_action(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    request = str(_action(fact.payload).requestId)
+    pending: list[str] = codec.decode(state.thread.pending.encode()) if state.thread.pending else []
+    if request in pending:
+        pending.remove(request)
+    if fact.type == "action.required":
+        pending.append(request)
+    state.thread.pending = codec.encode(pending).decode() if pending else ""
+
+
+_HANDLERS: dict[str, Callable[[ThreadState, Fact, TurnRow | None, int], None]] = {
+    "thread.started": _on_thread_started,
+    "thread.updated": _on_thread_updated,
+    "thread.archived": _on_thread_archived,
+    "thread.unarchived": _on_thread_archived,
+    "thread.rolledBack": _on_thread_rolled_back,
+    "thread.recovered": _on_thread_recovered,
+    "thread.imported": _on_imported,
+    "turn.started": _on_turn_started,
+    "turn.resumed": _on_turn_resumed,
+    **dict.fromkeys(TURN_ENDS, _on_turn_end),
+    **dict.fromkeys(DELTAS, _on_delta),
+    "artifact.snapshot": _on_checkpoint,
+    "file.changed": _on_checkpoint,
+    "artifact.confirmed": _on_confirmed,
+    "provider.usage": _on_usage,
+    "route.selected": _on_route,
+    "authority.set": _on_authority,
+    "action.required": _on_action,
+    "action.resolved": _on_action,
+    "action.cancelled": _on_action,
+}

@@ -1,0 +1,271 @@
+"""The rows of the projection as plain dataclasses: ids, order, status and where the bytes are.
+
+Invariant: no row holds a payload. `line_at`/`line_length` name a rollout line (without its LF); `item_at` is
+the offset of a value inside that line. Times are integers, microseconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar
+
+
+class TurnStatus(IntEnum):
+    """`recovered` is an interruption that recovery wrote: the only end that a host's next append may reopen."""
+
+    in_progress = 0
+    completed = 1
+    failed = 2
+    canceled = 3
+    recovered = 4
+
+
+class ItemStatus(IntEnum):
+    """`interrupted` reads as `failed` with `interrupted: true`; `streamed` is text that its turn's end completed."""
+
+    in_progress = 0
+    completed = 1
+    failed = 2
+    declined = 3
+    interrupted = 4
+    streamed = 5
+
+
+class ItemKind(IntEnum):
+    """The ThreadItem types of the protocol; `other` is one that we do not know and leave out of item lists."""
+
+    other = 0
+    userMessage = 1  # noqa: N815 - the wire's own words
+    agentMessage = 2  # noqa: N815
+    plan = 3
+    reasoning = 4
+    commandExecution = 5  # noqa: N815
+    fileChange = 6  # noqa: N815
+    mcpToolCall = 7  # noqa: N815
+    dynamicToolCall = 8  # noqa: N815
+    webSearch = 9  # noqa: N815
+    imageView = 10  # noqa: N815
+    contextCompaction = 11  # noqa: N815
+
+
+KINDS: dict[str, ItemKind] = {kind.name: kind for kind in ItemKind if kind is not ItemKind.other}
+MESSAGES = frozenset({ItemKind.userMessage, ItemKind.agentMessage})
+TOOLS = frozenset({ItemKind.mcpToolCall, ItemKind.dynamicToolCall, ItemKind.webSearch, ItemKind.imageView})
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens and cost, added up. `cost` is US dollars, None while no event named one."""
+
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cost: float | None = None
+    reported: int = 0
+    """How many usage events are in the sums; 0 means that nothing is known."""
+
+    def add(self, other: Usage, sign: int = 1) -> None:
+        self.input += sign * other.input
+        self.cached += sign * other.cached
+        self.output += sign * other.output
+        self.reasoning += sign * other.reasoning
+        self.reported += sign * other.reported
+        if other.cost is not None:
+            self.cost = (self.cost or 0.0) + sign * other.cost
+        if self.reported == 0:
+            self.cost = None
+
+
+@dataclass(slots=True)
+class ThreadRow:
+    """One thread. `size`, `last_sum` and `last_sequence` say how much of the rollout the projection knows."""
+
+    table: ClassVar[str] = "thread"
+    thread_no: int
+    thread_id: str
+    path: str
+    archived: int = 0
+    format: int = 1
+    size: int = 0
+    last_sum: str = ""
+    last_sequence: int = 0
+    last_at: str = ""
+    created_at: int = 0
+    updated_at: int = 0
+    recency_at: int = 0
+    archived_at: int | None = None
+    preview: str = ""
+    name: str | None = None
+    cwd: str = ""
+    workspace_key: str | None = None
+    linked: int = 0
+    model: str = ""
+    provider: str = ""
+    source: str = ""
+    thread_source: str | None = None
+    cli_version: str = ""
+    git_sha: str | None = None
+    git_branch: str | None = None
+    git_origin: str | None = None
+    extra_at: int | None = None
+    extra_length: int | None = None
+    started_length: int = 0
+    forked_from: str | None = None
+    fork_root: str | None = None
+    parent_thread: str | None = None
+    turn_count: int = 0
+    last_turn_no: int = 0
+    open_turn_no: int | None = None
+    messages: int = 0
+    items: int = 0
+    checkpoints: int = 0
+    last_checkpoint: int | None = None
+    pending: str = ""
+    usage_input: int = 0
+    usage_cached: int = 0
+    usage_output: int = 0
+    usage_reasoning: int = 0
+    usage_cost: float | None = None
+    usage_reported: int = 0
+    damage: str | None = None
+    partial: int = 0
+
+
+@dataclass(slots=True)
+class TurnRow:
+    """One turn. `turn_no` counts 1, 2, 3… in the thread; the `_at`/`_length` pairs name lines."""
+
+    table: ClassVar[str] = "turn"
+    thread_no: int
+    turn_no: int
+    turn_id: str
+    status: int = TurnStatus.in_progress
+    hidden: int = 0
+    first_sequence: int = 0
+    last_sequence: int = 0
+    started_at: int = 0
+    completed_at: int | None = None
+    boot_id: str | None = None
+    model_at: int | None = None
+    route_at: int | None = None
+    authority_at: int | None = None
+    end_at: int | None = None
+    items: int = 0
+    messages: int = 0
+    usage_input: int = 0
+    usage_cached: int = 0
+    usage_output: int = 0
+    usage_reasoning: int = 0
+    usage_cost: float | None = None
+    usage_reported: int = 0
+
+
+@dataclass(slots=True)
+class ItemRow:
+    """One item. With `parts` empty, the item is the value at `line_at + item_at`; else it is composed:
+    that value (if `line_length` is not 0) and then the streamed segments, whose lines `parts` names."""
+
+    table: ClassVar[str] = "item"
+    thread_no: int
+    turn_no: int
+    sequence: int
+    item_id: str
+    kind: int = ItemKind.other
+    status: int = ItemStatus.in_progress
+    outside: int = 0
+    line_at: int = 0
+    line_length: int = 0
+    item_at: int = 0
+    item_length: int = 0
+    parts: bytes | None = None
+    spilled: int | None = None
+
+
+@dataclass(slots=True)
+class CheckpointRow:
+    """One file checkpoint. `after_sha` is None where no content is known; `absent` says that the file is not there."""
+
+    table: ClassVar[str] = "file_checkpoint"
+    thread_no: int
+    sequence: int
+    turn_no: int
+    checkpoint_id: str
+    path: str
+    version_no: int | None
+    op: str
+    source: str
+    line_at: int
+    line_length: int
+    before_sha: str | None = None
+    after_sha: str | None = None
+    absent: int = 0
+    confirmed: int = 0
+
+
+@dataclass(slots=True)
+class MarkRow:
+    """Every 64th sequence: where its line starts."""
+
+    table: ClassVar[str] = "event_mark"
+    thread_no: int
+    sequence: int
+    line_at: int
+
+
+@dataclass(slots=True)
+class ClientEventRow:
+    """An event id that a client gave, or (with `req:` before it) the digest of a request, and where its line is."""
+
+    table: ClassVar[str] = "client_event"
+    thread_no: int
+    event_id: str
+    sequence: int
+    line_at: int
+    line_length: int
+    digest: bytes
+
+
+@dataclass(slots=True)
+class ImportSourceRow:
+    """How much of another tool's session file is in this thread."""
+
+    table: ClassVar[str] = "import_source"
+    thread_no: int
+    client: str
+    source_thread_id: str
+    source_path: str
+    read_bytes: int
+    read_sha256: str
+    events: int
+
+
+Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow
+ROW_TYPES: tuple[type[Any], ...] = (
+    ThreadRow,
+    TurnRow,
+    ItemRow,
+    CheckpointRow,
+    MarkRow,
+    ClientEventRow,
+    ImportSourceRow,
+)
+
+
+def columns(row_type: type[Any]) -> tuple[str, ...]:
+    """The column names of a row type, in the order of its table."""
+    return tuple(field.name for field in fields(row_type))
+
+
+def usage_of(row: ThreadRow | TurnRow) -> Usage:
+    """The usage sums of a row."""
+    return Usage(
+        row.usage_input, row.usage_cached, row.usage_output, row.usage_reasoning, row.usage_cost, row.usage_reported
+    )
+
+
+def set_usage(row: ThreadRow | TurnRow, usage: Usage) -> None:
+    """Put usage sums into a row."""
+    row.usage_input, row.usage_cached, row.usage_output = usage.input, usage.cached, usage.output
+    row.usage_reasoning, row.usage_cost, row.usage_reported = usage.reasoning, usage.cost, usage.reported

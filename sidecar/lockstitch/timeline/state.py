@@ -1,0 +1,181 @@
+"""What the reducer works on: one thread's rows in memory, and which of them changed since they were stored.
+
+Invariant: no input or output here; rows that are not in memory come from the `Cold` that the caller hands in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lockstitch.timeline.rows import (
+    CheckpointRow,
+    ClientEventRow,
+    ImportSourceRow,
+    ItemRow,
+    ItemStatus,
+    MarkRow,
+    Row,
+    ThreadRow,
+    TurnRow,
+)
+
+_KEEP = 4096
+"""How many rows of a kind stay in memory between groups, beside those that are still open."""
+
+
+class Cold(Protocol):
+    """Rows that are stored already. Ids are compared without case."""
+
+    def turn(self, thread_no: int, turn_id: str) -> TurnRow | None: ...
+    def turn_by_number(self, thread_no: int, turn_no: int) -> TurnRow | None: ...
+    def last_visible_turns(self, thread_no: int, count: int) -> list[TurnRow]: ...
+    def item(self, thread_no: int, item_id: str) -> ItemRow | None: ...
+    def open_items(self, thread_no: int, turn_no: int) -> list[ItemRow]: ...
+    def latest_checkpoint(self, thread_no: int, path: str) -> CheckpointRow | None: ...
+    def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None: ...
+    def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
+    def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
+
+
+@dataclass(slots=True)
+class ThreadState:
+    """A thread as the reducer sees it. Made fresh for a new thread, or from its stored row."""
+
+    thread: ThreadRow
+    cold: Cold
+    fresh: bool = False
+    """Nothing of this thread is stored yet, so that nothing needs to be looked up."""
+    turns: dict[str, TurnRow] = field(default_factory=dict[str, TurnRow])
+    items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
+    open_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
+    checkpoints: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
+    facts: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
+    versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
+    client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
+    import_source: ImportSourceRow | None = None
+    dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
+    dirty_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
+    new_rows: list[Row] = field(default_factory=list[Row])
+
+    @classmethod
+    def load(cls, thread: ThreadRow, cold: Cold) -> ThreadState:
+        """The state of a stored thread; only what is open is fetched."""
+        state = cls(thread, cold)
+        if thread.open_turn_no is not None:
+            for row in cold.open_items(thread.thread_no, thread.open_turn_no):
+                state.items[row.item_id.lower()] = state.open_items[row.item_id.lower()] = row
+        return state
+
+    def turn(self, turn_id: str) -> TurnRow | None:
+        key = turn_id.lower()
+        row = self.turns.get(key)
+        if row is None and not self.fresh:
+            row = self.cold.turn(self.thread.thread_no, turn_id)
+            if row is not None:
+                row = self.turns[key] = self._same(row)
+        return row
+
+    def _same(self, row: TurnRow) -> TurnRow:
+        """The row object that is in memory already, if the turn was found by its number before."""
+        return self.dirty_turns.get(row.turn_no, row)
+
+    def open_turn(self) -> TurnRow | None:
+        """The turn that is in progress, if there is one."""
+        number = self.thread.open_turn_no
+        return None if number is None else self.turn_by_number(number)
+
+    def turn_by_number(self, number: int) -> TurnRow | None:
+        for row in reversed(self.turns.values()):
+            if row.turn_no == number:
+                return row
+        if self.fresh:
+            return None
+        row = self.cold.turn_by_number(self.thread.thread_no, number)
+        if row is not None:
+            self.turns[row.turn_id.lower()] = row
+        return row
+
+    def last_visible_turns(self, count: int) -> list[TurnRow]:
+        """The newest `count` turns that are not rolled back, newest first."""
+        known = [row for row in self.turns.values() if not row.hidden]
+        if not self.fresh:
+            memory = {row.turn_no: row for row in self.turns.values()}
+            stored = self.cold.last_visible_turns(self.thread.thread_no, count + len(self.dirty_turns))
+            known = [row for row in memory.values() if not row.hidden]
+            known += [row for row in stored if row.turn_no not in memory]
+        rows = sorted(known, key=lambda row: row.turn_no, reverse=True)[:count]
+        for row in rows:
+            self.turns[row.turn_id.lower()] = row
+        return rows
+
+    def item(self, item_id: str) -> ItemRow | None:
+        key = item_id.lower()
+        row = self.items.get(key)
+        if row is None and not self.fresh:
+            row = self.cold.item(self.thread.thread_no, item_id)
+            if row is not None:
+                self.items[key] = row
+        return row
+
+    def checkpoint(self, checkpoint_id: str) -> CheckpointRow | None:
+        row = self.checkpoints.get(checkpoint_id.lower())
+        if row is None and not self.fresh:
+            row = self.cold.checkpoint(self.thread.thread_no, checkpoint_id)
+        return row
+
+    def latest_fact(self, path: str) -> CheckpointRow | None:
+        """The newest thing known of that path: a version, or that a capture saw it unchanged or absent."""
+        row = self.facts.get(path)
+        if row is None and not self.fresh:
+            row = self.cold.latest_checkpoint(self.thread.thread_no, path)
+            if row is not None:
+                self.facts[path] = row
+        return row
+
+    def latest_version(self, path: str) -> CheckpointRow | None:
+        """The newest checkpoint of that path that has a version number."""
+        row = self.versions.get(path)
+        if row is None and not self.fresh:
+            row = self.cold.latest_version(self.thread.thread_no, path)
+            if row is not None:
+                self.versions[path] = row
+        return row
+
+    def client_event(self, event_id: str) -> ClientEventRow | None:
+        row = self.client_events.get(event_id.lower())
+        if row is None and not self.fresh:
+            row = self.cold.client_event(self.thread.thread_no, event_id)
+        return row
+
+    def touch_turn(self, row: TurnRow) -> None:
+        self.turns[row.turn_id.lower()] = row
+        self.dirty_turns[row.turn_no] = row
+
+    def touch_item(self, row: ItemRow) -> None:
+        key = row.item_id.lower()
+        self.items[key] = self.dirty_items[key] = row
+        if row.status == ItemStatus.in_progress and not row.outside:
+            self.open_items[key] = row
+        else:
+            self.open_items.pop(key, None)
+
+    def add_mark(self, sequence: int, line_at: int) -> None:
+        self.new_rows.append(MarkRow(self.thread.thread_no, sequence, line_at))
+
+    def stored(self) -> None:
+        """Everything is in the database now: forget what changed, and what memory need not hold."""
+        self.fresh = False
+        self.dirty_turns.clear()
+        self.dirty_items.clear()
+        self.new_rows.clear()
+        self.client_events.clear()
+        self.checkpoints.clear()
+        if len(self.items) > _KEEP:
+            self.items = dict(self.open_items)
+        if len(self.turns) > _KEEP:
+            self.turns = {key: row for key, row in self.turns.items() if row.turn_no == self.thread.open_turn_no}
+        if len(self.facts) > _KEEP:
+            self.facts.clear()
+        if len(self.versions) > _KEEP:
+            self.versions.clear()

@@ -1,0 +1,131 @@
+"""Rows to and from the database: the reducer's cold lookups, and what it changed, written back.
+
+Invariant: column order is the order of the row dataclasses, so that a row is `Row(*tuple)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from lockstitch.timeline.database import Connection
+from lockstitch.timeline.rows import (
+    ROW_TYPES,
+    CheckpointRow,
+    ClientEventRow,
+    ImportSourceRow,
+    ItemRow,
+    ItemStatus,
+    MarkRow,
+    ThreadRow,
+    TurnRow,
+    columns,
+)
+from lockstitch.timeline.state import ThreadState
+
+R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow)
+
+SELECT: dict[type[Any], str] = {row: f"SELECT {','.join(columns(row))} FROM {row.table}" for row in ROW_TYPES}
+_REPLACE: dict[type[Any], str] = {
+    row: f"INSERT OR REPLACE INTO {row.table} VALUES({','.join('?' * len(columns(row)))})" for row in ROW_TYPES
+}
+_VALUES: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {row: attrgetter(*columns(row)) for row in ROW_TYPES}
+_TABLES = tuple(row.table for row in ROW_TYPES)
+
+
+class StoredRows:
+    """The rows of a database, one query each. Implements `state.Cold`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def one(self, row_type: type[R], where: str, *values: Any) -> R | None:
+        found = self._connection.execute(f"{SELECT[row_type]} WHERE {where}", values).fetchone()
+        return None if found is None else row_type(*found)
+
+    def all(self, row_type: type[R], where: str, *values: Any) -> list[R]:
+        return [row_type(*found) for found in self._connection.execute(f"{SELECT[row_type]} WHERE {where}", values)]
+
+    def thread(self, thread_id: str) -> ThreadRow | None:
+        return self.one(ThreadRow, "thread_id=?", thread_id)
+
+    def turn(self, thread_no: int, turn_id: str) -> TurnRow | None:
+        return self.one(TurnRow, "thread_no=? AND turn_id=?", thread_no, turn_id)
+
+    def turn_by_number(self, thread_no: int, turn_no: int) -> TurnRow | None:
+        return self.one(TurnRow, "thread_no=? AND turn_no=?", thread_no, turn_no)
+
+    def last_visible_turns(self, thread_no: int, count: int) -> list[TurnRow]:
+        return self.all(TurnRow, "thread_no=? AND hidden=0 ORDER BY turn_no DESC LIMIT ?", thread_no, count)
+
+    def item(self, thread_no: int, item_id: str) -> ItemRow | None:
+        return self.one(ItemRow, "thread_no=? AND item_id=?", thread_no, item_id)
+
+    def open_items(self, thread_no: int, turn_no: int) -> list[ItemRow]:
+        return self.all(
+            ItemRow, "thread_no=? AND turn_no=? AND status=? AND outside=0", thread_no, turn_no, ItemStatus.in_progress
+        )
+
+    def latest_checkpoint(self, thread_no: int, path: str) -> CheckpointRow | None:
+        return self.one(
+            CheckpointRow,
+            "thread_no=? AND path=? AND (version_no IS NOT NULL OR op='confirmed') ORDER BY sequence DESC LIMIT 1",
+            thread_no,
+            path,
+        )
+
+    def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None:
+        return self.one(
+            CheckpointRow,
+            "thread_no=? AND path=? AND version_no IS NOT NULL ORDER BY sequence DESC LIMIT 1",
+            thread_no,
+            path,
+        )
+
+    def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None:
+        return self.one(CheckpointRow, "thread_no=? AND checkpoint_id=?", thread_no, checkpoint_id)
+
+    def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None:
+        return self.one(ClientEventRow, "thread_no=? AND event_id=?", thread_no, event_id)
+
+    def import_source(self, thread_no: int) -> ImportSourceRow | None:
+        return self.one(ImportSourceRow, "thread_no=?", thread_no)
+
+    def set_place(self, thread_no: int, path: str, archived: bool) -> None:
+        """Say where a thread's rollout lies now."""
+        self._connection.execute(
+            "UPDATE thread SET path=?, archived=? WHERE thread_no=?", (path, int(archived), thread_no)
+        )
+
+    def contents_only_of(self, thread_no: int) -> list[str]:
+        """The file contents that this thread refers to and no other does."""
+        found = self._connection.execute(
+            "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
+            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
+            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))",
+            (thread_no,),
+        )
+        return [sha256 for (sha256,) in found]
+
+    def next_thread_number(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(thread_no),0)+1 FROM thread").fetchone()[0])
+
+
+def store(connection: Connection, state: ThreadState) -> None:
+    """Write what the reducer changed, inside the caller's transaction."""
+    _write(connection, ThreadRow, [state.thread])
+    _write(connection, TurnRow, state.dirty_turns.values())
+    _write(connection, ItemRow, state.dirty_items.values())
+    for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow):
+        _write(connection, row_type, [row for row in state.new_rows if type(row) is row_type])
+
+
+def _write(connection: Connection, row_type: type[Any], rows: Iterable[Any]) -> None:
+    connection.executemany(_REPLACE[row_type], map(_VALUES[row_type], rows))
+
+
+def forget_thread(connection: Connection, thread_no: int) -> None:
+    """Remove every row of a thread, inside the caller's transaction."""
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE thread_no=?", (thread_no,))

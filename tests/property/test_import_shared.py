@@ -1,0 +1,199 @@
+"""Real session files, read and counted again independently; skipped where they do not lie beside the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lockstitch.errors import InvalidError
+from lockstitch.imports.detect import open_source
+from lockstitch.imports.source import SourceEvent
+from lockstitch_protocol.ids import is_id, is_thread_id
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "sessions"
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "imports"
+NO_READER = "jazzyalex__agent-sessions__002.jsonl"
+"""The one file that is no rollout of any generation (no head, items of an older interface)."""
+
+CODEX = sorted(p for p in (SHARED / "codex").glob("*.jsonl") if p.name != NO_READER)
+CLAUDE = sorted((SHARED / "claude").glob("*.jsonl"))
+OURS = sorted(FIXTURES.glob("*.jsonl"))
+TOOLS = {"commandExecution", "dynamicToolCall", "mcpToolCall", "imageView"}
+
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared session files are not beside the repository")
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}-{path.name}"
+
+
+def read(path: Path) -> tuple[list[SourceEvent], list[SourceEvent]]:
+    reading = open_source(path)
+    events = list(reading.events(final=True))
+    return events, reading.closings()
+
+
+def raw_lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_bytes().split(b"\n"):
+        if line.strip():
+            value = json.loads(line)
+            if isinstance(value, dict):
+                yield value
+
+
+def count(events: list[SourceEvent], *types: str) -> int:
+    done = {e.item_id for e in events if e.type in ("item.completed", "item.started")}
+    return sum(1 for i in done if kinds(events)[i] in types)
+
+
+def kinds(events: list[SourceEvent]) -> dict[str | None, str]:
+    return {e.item_id: e.payload["item"]["type"] for e in events if e.type.startswith("item.")}
+
+
+@pytest.mark.parametrize("path", CODEX + CLAUDE + OURS, ids=name)
+def test_events_are_well_formed_and_the_same_each_time(path: Path) -> None:
+    """Ids are valid and unique, keys unique, turns bracketed, lines in order; a second reading is equal."""
+    events, closings = read(path)
+    assert read(path) == (events, closings)
+    everything = events + closings
+    assert is_thread_id(open_source(path).thread.source_thread_id)
+    assert len({e.key for e in everything}) == len(everything)
+    assert [e.line for e in everything] == sorted(e.line for e in everything)
+    open_turn: str | None = None
+    for event in everything:
+        if event.type == "turn.started":
+            assert open_turn is None
+            open_turn = event.turn_id
+        assert event.turn_id == open_turn
+        if event.type in ("turn.completed", "turn.canceled", "turn.failed"):
+            open_turn = None
+        if event.item_id is not None:
+            assert is_id(event.item_id)
+            assert event.turn_id is not None
+        assert event.turn_id is None or is_id(event.turn_id)
+        assert event.at is None or re.fullmatch(r"[0-9-]{10}T[0-9:]{8}\.[0-9]{6}Z", event.at)
+
+
+@pytest.mark.parametrize("path", CODEX, ids=name)
+def test_codex_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> None:
+    """Each prompt, each call, and each file that a tool reports as changed is there, and nothing more."""
+    events, closings = read(path)
+    prompts = calls = edits = told = 0
+    applied: set[str] = set()
+    bare = "type" not in next(raw_lines(path))
+    for line in raw_lines(path):
+        payload = line if bare else line.get("payload", {})
+        kind, item = payload.get("type"), payload.get("item", {})
+        text = json.dumps(payload.get("content", ""))
+        prompts += kind == "user_message" or item.get("type") == "UserMessage"
+        prompts += bare and kind == "message" and payload["role"] == "user" and "<environment_context>" not in text
+        calls += kind in ("function_call", "custom_tool_call", "tool_search_call")
+        told += kind in ("exec_command_end", "mcp_tool_call_end", "dynamic_tool_call_response", "view_image_tool_call")
+        told += item.get("type") in ("CommandExecution", "McpToolCall")
+        changes = payload if kind == "patch_apply_end" else item if item.get("type") == "FileChange" else {}
+        if changes.get("status") == "completed":
+            edits += len(changes["changes"])
+            applied.add(changes.get("call_id") or changes["id"])
+        if str(kind).endswith("call_output") and payload["call_id"] not in applied:
+            output = json.dumps(payload["output"])
+            if "Success. Updated the following files:" in output:
+                edits += len(re.findall(r"n[AMD] ", output.split("following files:")[1]))
+    assert count(events, "userMessage") == prompts
+    assert sum(e.type == "artifact.snapshot" for e in events) == edits
+    tools = count(events + closings, *TOOLS)
+    # Where an event tells of a call's item, it is that call's, or one of its own.
+    assert calls <= tools <= calls + told
+    if "agent-sessions__003" not in path.name:
+        assert tools == calls
+
+
+@pytest.mark.parametrize("path", CLAUDE, ids=name)
+def test_claude_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> None:
+    """Each prompt, each tool_use and each edit that succeeded is there, and nothing more."""
+    events, closings = read(path)
+    seen: set[str] = set()
+    prompts: set[str] = set()
+    uses: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    edits = 0
+    first = next(line for line in raw_lines(path) if line.get("type") in ("user", "assistant"))
+    for line in raw_lines(path):
+        kind, uuid = line.get("type"), line.get("uuid", "")
+        uses["lines"] += kind == "tool_use"
+        if kind == "attachment" and line["attachment"].get("commandMode") == "prompt":
+            prompts.add(uuid)
+        if kind not in ("user", "assistant"):
+            continue
+        message = line["message"] if isinstance(line["message"], dict) else {"content": line["message"]}
+        content = message.get("content", [])
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
+        for block in blocks:
+            if block["type"] == "tool_use" and uuid not in seen:
+                uses["blocks"] += 1
+                names[block.get("id", "")] = block["name"]
+            if block["type"] == "tool_result" and not block.get("is_error"):
+                edits += names.get(block.get("tool_use_id", ""), "") in ("Edit", "Write", "MultiEdit")
+        texts = [b.get("text", "image") for b in blocks]
+        typed = [t for t in texts if not t.startswith(("<local-command", "Caveat: The messages", "[Request inter"))]
+        side = bool(line.get("isSidechain")) != bool(first.get("isSidechain"))
+        own = line.get("isMeta") or line.get("isCompactSummary") or side
+        if kind == "user" and typed and not own and all(b["type"] != "tool_result" for b in blocks):
+            prompts.add(uuid)
+        seen.add(uuid)
+    if "agent-sessions__003" not in path.name:  # there one uuid stands for many lines
+        assert count(events, "userMessage") == len(prompts)
+    assert count(events + closings, *TOOLS) == uses.total()
+    assert sum(e.type == "artifact.snapshot" for e in events) == edits
+
+
+@pytest.mark.parametrize("path", CLAUDE + OURS, ids=name)
+def test_claude_sides_are_what_the_lines_prove(path: Path) -> None:
+    """A pre-image is the post-image before it or an originalFile; a post-image is that with the replacement."""
+    told: dict[str, dict[str, Any]] = {}
+    for line in raw_lines(path):
+        result = line.get("toolUseResult")
+        if isinstance(result, dict) and "filePath" in result:
+            told[line["message"]["content"][0]["tool_use_id"]] = result
+    last: dict[str, str] = {}
+    for payload in (e.payload for e in read(path)[0] if e.type == "artifact.snapshot"):
+        result = told.get(payload["metadata"]["callId"], {})
+        original = result.get("originalFile")
+        if "oldString" in result:
+            assert payload["previousContent"] == original
+            assert payload["content"] == original.replace(result["oldString"], result["newString"], 1)
+        if "previousContent" in payload and result:
+            external = payload["previousContent"] != last.get(payload["path"], payload["previousContent"])
+            assert not external or payload["previousContent"] in (original, result.get("originalFileContents"))
+        if "content" in payload:
+            last[payload["path"]] = payload["content"]
+
+
+@pytest.mark.parametrize("path", CODEX + CLAUDE + OURS, ids=name)
+def test_a_file_cut_at_a_line_gives_a_prefix(path: Path, tmp_path: Path) -> None:
+    """What was read of a growing file stays; what is held back comes under the same key."""
+    events, closings = read(path)
+    keys = {e.key for e in events + closings}
+    data = path.read_bytes()
+    ends = [match.end() for match in re.finditer(b"\n", data)]
+    for end in ends[:: max(1, len(ends) // 25)]:
+        cut = tmp_path / "cut.jsonl"
+        cut.write_bytes(data[:end])
+        try:
+            part, held = read(cut)
+        except InvalidError:
+            continue  # nothing in these lines tells the tool yet
+        assert part == events[: len(part)]
+        assert {e.key for e in held if e.type != "item.started"} <= keys
+
+
+def test_the_file_without_a_reader_is_refused() -> None:
+    """A file of another interface is refused by name, not read wrongly."""
+    with pytest.raises(InvalidError, match="unknown tool"):
+        open_source(SHARED / "codex" / NO_READER)
