@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lockstitch.codec import decode, encode
+from lockstitch.codec import decode, encode, present
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
@@ -197,7 +197,7 @@ async def merged_extra(runtime: Runtime, thread_id: str, given: dict[str, Any]) 
 
     extra = await runtime.read_thread(thread_id, look)
     extra.update(given)
-    return {name: value for name, value in extra.items() if value is not None}
+    return present(extra)
 
 
 async def _thread_result(runtime: Runtime, thread_id: str) -> dict[str, Any]:
