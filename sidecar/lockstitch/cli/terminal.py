@@ -32,6 +32,11 @@ class Terminal:
         self.width = width
         self.is_terminal = is_terminal
 
+    @classmethod
+    def silent(cls) -> Terminal:
+        """One that nobody sees."""
+        return cls(io.StringIO(), coloured=False, width=80, is_terminal=False)
+
     def line(self, text: str = "") -> None:
         """Write one line."""
         self._output.write(text + "\n")
