@@ -139,10 +139,7 @@ class _Demo:
             _item(
                 {"type": "agentMessage", "id": "say_1", "text": "`greet()` now greets the world; a test holds that."}
             ),
-            {
-                "type": "provider.usage",
-                "payload": {"inputTokens": 1830, "cachedInputTokens": 1500, "outputTokens": 164},
-            },
+            {"type": "provider.usage", "payload": _USAGE},
             {"type": "turn.completed", "payload": {}},
         ]
         stored = host.ask("agentSession/runtimeEvents/append", sessionId=_THREAD, turnId=turn, runtimeEvents=events)
