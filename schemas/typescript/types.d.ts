@@ -4779,6 +4779,23 @@ export interface ThreadResumeResult {
   initialTurnsPage?: TurnsPage;
 }
 /**
+ * Params of thread/rollback: one of the two is given.
+ */
+export interface ThreadRollbackParams {
+  /**
+   * The thread; no turn of it may be open.
+   */
+  threadId: string;
+  /**
+   * How many of the last turns leave the reads.
+   */
+  numTurns?: number | null;
+  /**
+   * The last turn that stays.
+   */
+  toTurnId?: string | null;
+}
+/**
  * Params of thread/start. Fields that are not listed are kept in the thread's `extra`.
  */
 export interface ThreadStartParams {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -83,6 +83,16 @@ def settle(data: bytes | bytearray | memoryview) -> bytes:
 def canonical(value: Any) -> bytes:
     """Canonical JSON of a decoded value: keys sorted, no whitespace, digits as sent. Input of digests."""
     return _sorted_encoder.encode(value)
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """A decoded JSON object, or an empty one where the value is none."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that have a value: optional ones without are left out, never null."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lockstitch.codec import encode
 from lockstitch.operations.notices import Announcer
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.jobs import Committed, Happening, Job, Removed, Streamed
+from lockstitch.timeline.jobs import Committed, Happening, Job, Removed
 
 if TYPE_CHECKING:
     from lockstitch.operations.call import Connection
@@ -172,7 +172,7 @@ class Feed:
         if isinstance(happening, Committed):
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
-        elif isinstance(happening, Streamed):
+        else:
             for answer in happening.answers:
                 segment = answer.segment
                 if segment is not None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.codec import canonical
+from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.times import microseconds_of, text_of
@@ -63,9 +63,7 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
         try:
             check_payload(type_, payload)
             if type_.startswith("item."):
-                given = payload["item"]
-                payload = {**payload, "item": given}
-                item_id = given["id"]
+                item_id = mapping(payload["item"])["id"]
         except (PayloadError, ItemError) as error:
             raise InvalidError.at(
                 f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message
@@ -106,13 +104,8 @@ def _item_id(type_: str, payload: dict[str, Any], given: str | None, place: str)
         raise InvalidError.at(
             f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
         )
-    item = payload.get("item")
-    if (
-        given is not None
-        and type_.startswith("item.")
-        and isinstance(item, dict)
-        and item.get("id") not in (None, given)
-    ):  # pyright: ignore[reportUnknownMemberType]
+    item = mapping(payload.get("item"))
+    if given is not None and type_.startswith("item.") and item.get("id") not in (None, given):
         raise InvalidError.at(f"{place}.itemId", "is not the id of payload.item")
     return found
 

@@ -172,7 +172,7 @@ class Runtime:
     # -- writing ----------------------------------------------------------------------------------------------
     def job(self, kind: type[Any], **fields: Any) -> Any:
         """A job whose outcome `submit` waits for."""
-        return kind(lambda result: None, lambda error: None, **fields)
+        return kind(_ignore, _ignore, **fields)
 
     def enqueue(self, job: Job[T]) -> asyncio.Future[T]:
         """Give the job its place in the queue; the future is its outcome."""
@@ -230,6 +230,10 @@ class Runtime:
 
     def now(self) -> str:
         return text_of(self.clock.now())
+
+
+def _ignore(outcome: object) -> None:
+    """Until somebody waits for it, nobody is told of a job's outcome."""
 
 
 def _open_threads(view: View) -> list[str]:

@@ -6,7 +6,6 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -24,7 +23,7 @@ from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import damaged_database
 from lockstitch.timeline.reducer import moment_of
 from lockstitch.timeline.segments import Segment
-from lockstitch.timeline.stored import forget_thread, store
+from lockstitch.timeline.stored import copy_of, forget_thread, store
 
 if TYPE_CHECKING:
     from lockstitch.timeline.writer import Writer
@@ -231,7 +230,7 @@ def appended(batch: Batch, admission: Admission, first: int) -> Appended:
     events = [_event(thread_id, batch, admission, answer, first) for answer in admission.answers]
     repeated = sum(answer.repeated is not None for answer in admission.answers)
     return Appended(
-        thread_id, events, repeated, replace(batch.state.thread), admission.open_turn_id, first, admission.drafts
+        thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
     )
 
 

@@ -9,14 +9,34 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+_second_text: tuple[int, str] = (0, "1970-01-01T00:00:00")
+_text_second: tuple[str, int] = ("1970-01-01T00:00:00", 0)
+
+
 def text_of(microseconds: int) -> str:
     """RFC 3339 UTC with microseconds."""
-    moment = _EPOCH + timedelta(microseconds=microseconds)
-    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
+    global _second_text  # many events share a second, and formatting one costs as much as its sum
+    second, rest = divmod(microseconds, 1_000_000)
+    known, text = _second_text
+    if known != second:
+        text = (_EPOCH + timedelta(seconds=second)).isoformat()[:19]
+        _second_text = (second, text)
+    return f"{text}.{rest:06d}Z"
 
 
 def microseconds_of(text: str) -> int:
     """Microseconds since the epoch of an RFC 3339 time; a time without a zone is UTC. Raises ValueError."""
+    global _text_second
+    if len(text) == 27 and text[19] == "." and text[26] == "Z" and text[20:26].isdigit():
+        known, second = _text_second
+        if known != text[:19]:
+            second = _parsed(text[:19]) // 1_000_000
+            _text_second = (text[:19], second)
+        return second * 1_000_000 + int(text[20:26])
+    return _parsed(text)
+
+
+def _parsed(text: str) -> int:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
