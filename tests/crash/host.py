@@ -38,9 +38,10 @@ class Gone(Exception):
 class Host:
     """One process on a data root. `plan` is the file of its faults; `arm` writes it."""
 
-    def __init__(self, home: Path, *, env: dict[str, str] | None = None, user: int | None = None) -> None:
+    def __init__(self, home: Path, *rules: str, env: dict[str, str] | None = None, user: int | None = None) -> None:
         self.home = home
         self.plan = home.parent / f"plan-{os.urandom(4).hex()}"
+        self.arm(*rules)
         environment = {
             **os.environ,
             "PYTHONPATH": f"{ROOT / 'sidecar'}{os.pathsep}{ROOT / 'protocol'}",
@@ -272,9 +273,7 @@ def rows(home: Path) -> dict[str, list[tuple[Any, ...]]]:
     try:
         names = dict(connection.execute("SELECT thread_no, thread_id FROM thread"))
         return {
-            table: sorted(
-                ((names[row[0]], *row[1:]) for row in connection.execute(f"SELECT * FROM {table}")), key=repr
-            )
+            table: sorted(((names[row[0]], *row[1:]) for row in connection.execute(f"SELECT * FROM {table}")), key=repr)
             for table in TABLES
         }
     finally:
@@ -327,5 +326,3 @@ def leftovers(home: Path) -> Iterator[str]:
             yield name
         if path.parent.name == "boots":
             yield name
-
-

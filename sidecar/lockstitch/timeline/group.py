@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -26,7 +25,7 @@ from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.reducer import DELTAS, moment_of
 from lockstitch.timeline.requests import RESEND_SECONDS
 from lockstitch.timeline.segments import Segment
-from lockstitch.timeline.stored import forget_thread, store
+from lockstitch.timeline.stored import copy_of, forget_thread, store
 
 if TYPE_CHECKING:
     from lockstitch.timeline.writer import Writer
@@ -150,7 +149,7 @@ class Group:
         events = [event_of_line(thread_id, line) for line in lines if not _is_added(line)]
         if len(events) != job.count:
             return None  # some of its events were repeats: their own ids find those
-        return Appended(thread_id, events, len(events), replace(batch.state.thread), last.turnId, 0, [])
+        return Appended(thread_id, events, len(events), copy_of(batch.state.thread), last.turnId, 0, [])
 
     @staticmethod
     def _lines_of_append(batch: Batch, end: int) -> list[Line]:
@@ -269,7 +268,7 @@ def appended(batch: Batch, admission: Admission, first: int) -> Appended:
     events = [_event(thread_id, batch, admission, answer, first) for answer in admission.answers]
     repeated = sum(answer.repeated is not None for answer in admission.answers)
     return Appended(
-        thread_id, events, repeated, replace(batch.state.thread), admission.open_turn_id, first, admission.drafts
+        thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
     )
 
 
