@@ -9,16 +9,14 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "lockstitch", "serve"]
+from tests.crash.zygote import Process
+
 PATIENCE = 30.0
 
 
@@ -44,19 +42,10 @@ class Host:
         self.arm(*rules)
         environment = {
             **os.environ,
-            "PYTHONPATH": f"{ROOT / 'sidecar'}{os.pathsep}{ROOT / 'protocol'}",
             "LOCKSTITCH_FAULTS": str(self.plan),
             **(env or {}),
         }
-        self.process = subprocess.Popen(
-            [*COMMAND, "--data-dir", str(home), "--log-level", "warning"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            user=user,
-            group=user,
-        )
+        self.process = Process(["--data-dir", str(home), "--log-level", "warning"], environment, user)
         self.notifications: list[dict[str, Any]] = []
         self.stderr: list[bytes] = []
         self._replies: dict[Any, dict[str, Any]] = {}
@@ -65,7 +54,7 @@ class Host:
         self._next = 0
         self._readers = [
             threading.Thread(target=self._read, daemon=True),
-            threading.Thread(target=lambda: self.stderr.extend(self.process.stderr or ()), daemon=True),
+            threading.Thread(target=lambda: self.stderr.extend(self.process.stderr), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
@@ -89,7 +78,6 @@ class Host:
     def close(self) -> int:
         """End it as a host does; its exit status."""
         with contextlib.suppress(OSError):
-            assert self.process.stdin is not None
             self.process.stdin.close()
         status = self.process.wait(PATIENCE)
         self._tidy()
@@ -106,9 +94,8 @@ class Host:
         for reader in self._readers:
             reader.join(5)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+            with contextlib.suppress(OSError):
+                stream.close()
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGSTOP)
@@ -144,10 +131,10 @@ class Host:
         if not notify:
             self._next += 1
             key = message["id"] = self._next if key is None else key
-        assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(message).encode() + b"\n")
-            self.process.stdin.flush()
+            data = memoryview(json.dumps(message).encode() + b"\n")
+            while data:
+                data = data[self.process.stdin.write(data) :]
         except OSError:
             raise Gone(self.told()) from None
         return key
@@ -193,7 +180,6 @@ class Host:
                 return found
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         with contextlib.suppress(ValueError):
             for line in self.process.stdout:
                 message = json.loads(line)
