@@ -36,9 +36,16 @@ class Gone(Exception):
 class Host:
     """One process on a data root. `plan` is the file of its faults; `arm` writes it."""
 
-    def __init__(self, home: Path, *rules: str, env: dict[str, str] | None = None, user: int | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *rules: str,
+        env: dict[str, str] | None = None,
+        user: int | None = None,
+        plan_in: Path | None = None,
+    ) -> None:
         self.home = home
-        self.plan = home.parent / f"plan-{os.urandom(4).hex()}"
+        self.plan = (plan_in or home.parent) / f"plan-{os.urandom(4).hex()}"
         self.arm(*rules)
         environment = {
             **os.environ,
@@ -249,9 +256,9 @@ def database(home: Path) -> Path:
     return found
 
 
-def rows(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+def rows(home: Path, aside: Path | None = None) -> dict[str, list[tuple[Any, ...]]]:
     """Every row, thread numbers replaced by thread ids: a rebuild numbers them by their files' names."""
-    copied = home.parent / f"copy-{os.urandom(4).hex()}"
+    copied = (aside or home.parent) / f"copy-{os.urandom(4).hex()}"
     copied.mkdir()
     for part in home.glob("sqlite/timeline-v*"):
         shutil.copy(part, copied)
@@ -267,9 +274,9 @@ def rows(home: Path) -> dict[str, list[tuple[Any, ...]]]:
         shutil.rmtree(copied)
 
 
-def rebuilt_rows(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+def rebuilt_rows(home: Path, aside: Path | None = None) -> dict[str, list[tuple[Any, ...]]]:
     """The rows that a start without a database makes of a copy of this data root."""
-    copied = home.parent / f"rebuilt-{os.urandom(4).hex()}"
+    copied = (aside or home.parent) / f"rebuilt-{os.urandom(4).hex()}"
     shutil.copytree(home, copied, ignore=shutil.ignore_patterns("sqlite", "boots", "trash"))
     with Host(copied) as host:
         host.start().call("thread/list")
@@ -278,13 +285,13 @@ def rebuilt_rows(home: Path) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-def judge(home: Path) -> dict[str, list[dict[str, Any]]]:
+def judge(home: Path, aside: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     """All that must hold of a data root on which nothing runs; the lines of every thread."""
     found = {thread: lines(path) for thread, path in rollouts(home).items()}
     for thread, events in found.items():
         open_turns = interrupted(events)
         assert len(open_turns) == len(set(open_turns)), f"{thread}: a turn was interrupted twice"
-    assert rows(home) == rebuilt_rows(home), "the projection is not what a rebuild makes"
+    assert rows(home, aside) == rebuilt_rows(home, aside), "the projection is not what a rebuild makes"
     leaks = [path for path in leftovers(home)]
     assert not leaks, f"left behind: {leaks}"
     return found
