@@ -259,7 +259,9 @@ def test_a_client_that_takes_little(tmp_path: Path) -> None:
         turn = own.turn(thread)
         for n in range(6):
             text = str(n) * 20_000
-            own.append(thread, turn, ("item.completed", {"item": {"type": "agentMessage", "id": f"m{n}", "text": text}}))
+            own.append(
+                thread, turn, ("item.completed", {"item": {"type": "agentMessage", "id": f"m{n}", "text": text}})
+            )
         own.append(thread, turn, ("turn.completed", {}))
         second = own.turn(thread)
         text = "z" * 60_000

@@ -125,12 +125,6 @@ def turns(view: View, thread_no: int, descending: bool, after: int | None, limit
     return Page(rows[:limit], len(rows) > limit)
 
 
-def hidden_turns(view: View, thread_no: int) -> set[int]:
-    """Numbers of the turns that were rolled back."""
-    found = view.connection.execute("SELECT turn_no FROM turn WHERE thread_no=? AND hidden=1", (thread_no,))
-    return {number for (number,) in found}
-
-
 def items(
     view: View, thread_no: int, turn_no: int | None, descending: bool, after: list[int] | None, limit: int
 ) -> Page[ItemRow]:
@@ -178,13 +172,12 @@ def newest_items(view: View, thread_no: int, skip: int, limit: int | None) -> li
     """All items of a thread by sequence, oldest first, counted from the newest."""
     rows = view.rows.all(
         ItemRow,
-        "thread_no=? AND kind<>? ORDER BY sequence DESC LIMIT ?",
+        "thread_no=? AND kind<>? AND (outside=1 OR turn_no NOT IN (SELECT turn_no FROM turn WHERE thread_no=?1"
+        " AND hidden=1)) ORDER BY sequence DESC LIMIT ?",
         thread_no,
         ItemKind.other,
         -1 if limit is None else skip + limit,
     )
-    hidden = hidden_turns(view, thread_no)
-    rows = [row for row in rows if row.outside or row.turn_no not in hidden]
     return list(reversed(rows[skip:]))
 
 
