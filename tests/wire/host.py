@@ -54,7 +54,7 @@ def environment(**extra: str) -> dict[str, str]:
 def conform(model: type[BaseModel], value: Any, what: str) -> None:
     """The value is exactly what the model documents: right types, no other fields, no nulls for "absent"."""
     try:
-        documented = model.model_validate(value).model_dump(mode="json", by_alias=True, exclude_unset=True)
+        documented = model.model_validate(value).model_dump(by_alias=True, exclude_unset=True)
     except ValueError as error:
         raise AssertionError(f"{what} is not a {model.__name__}: {error}\n{json.dumps(value)[:1500]}") from None
     odd = difference(value, documented)

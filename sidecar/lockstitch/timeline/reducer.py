@@ -36,6 +36,10 @@ from lockstitch.timeline.times import microseconds_of
 
 MARK_EVERY = 64
 PREVIEW_CHARACTERS = 200
+RECEIVED_AT = "$receivedAt"
+"""In a payload whose event has a time of its own: when it came in by our clock. A host's own field of that name
+is not kept."""
+_RECEIVED_AT = f'"{RECEIVED_AT}":'.encode()
 _MOST_TOKENS = 1 << 53
 """A larger count in one event is nonsense, and a thousand such counts still fit a column."""
 
@@ -90,8 +94,8 @@ class Fact:
     req: str | None = None
 
 
-class Received(msgspec.Struct):
-    receivedAt: str | None = None  # noqa: N815
+class Received(msgspec.Struct, rename={"at": RECEIVED_AT}):
+    at: str | None = None
 
 
 class ItemPayload(msgspec.Struct):
@@ -261,8 +265,8 @@ def reduce(state: ThreadState, fact: Fact) -> None:
 
 def moment_of(at: str, payload: bytes) -> int:
     """When an event happened by our own clock, in microseconds: `at`, unless that was only a host's claim."""
-    if b'"receivedAt":' in payload:
-        received = _received(payload).receivedAt
+    if _RECEIVED_AT in payload:
+        received = _received(payload).at
         if received is not None:
             return microseconds_of(received)
     return microseconds_of(at)
