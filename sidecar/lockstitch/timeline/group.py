@@ -8,8 +8,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from lockstitch.codec import ParseError, encode
 from lockstitch.errors import ConflictError, LockstitchError, RefusedError, StorageError
 from lockstitch.rollout.line import parse_line
@@ -192,7 +190,7 @@ class Group:
                 with database_errors(self._writer.place.root.timeline), connection:
                     store(connection, batch.state)
                 batch.state.stored()
-            except (DamagedDatabaseError, StorageError, apsw.Error) as error:
+            except Exception as error:
                 log.warning("rows were not stored, the tail will be read again: %s", type(error).__name__)
                 self._writer.hot.drop(key)
             batch.written()
