@@ -117,7 +117,7 @@ def _is_too_deep(value: Any) -> bool:
     """Whether lists and objects lie more than MAX_DEPTH deep in each other; level by level, without recursion."""
     inner: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
-        level = [found for found in inner if type(found) is dict or type(found) is list]
+        level: list[Any] = [found for found in inner if type(found) is dict or type(found) is list]
         if not level:
             return False
         inner = []
