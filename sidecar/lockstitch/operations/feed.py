@@ -162,12 +162,7 @@ class Feed:
 
     def _offer(self, subscription: Subscription, happening: Happening) -> None:
         if isinstance(happening, Removed):
-            self._runtime.keep_running(
-                asyncio.get_running_loop().create_task(
-                    subscription.connection.notify("thread/deleted", encode({"threadId": subscription.thread_id}))
-                )
-            )
-            self._end(subscription)
+            self._runtime.keep_running(asyncio.get_running_loop().create_task(self._tell_deleted(subscription)))
             return
         if isinstance(happening, Committed):
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
@@ -226,6 +221,9 @@ class Feed:
         while subscription.behind and not subscription.gone:
             subscription.behind = False
             lines = await self._runtime.read(announcer.lines_after(subscription.last_sequence))
+            if lines is None:  # another process deleted it
+                await self._tell_deleted(subscription)
+                return
             for live in lines:
                 if live.sequence <= subscription.last_sequence:
                     continue
@@ -233,6 +231,10 @@ class Feed:
                 subscription.last_sequence = live.sequence
             if lines:
                 subscription.behind = True
+
+    async def _tell_deleted(self, subscription: Subscription) -> None:
+        self._end(subscription)
+        await subscription.connection.notify("thread/deleted", encode({"threadId": subscription.thread_id}))
 
     async def _tell_dropped(self, subscription: Subscription) -> None:
         """Begin anew from what is in the log now; the client reads what lies between."""

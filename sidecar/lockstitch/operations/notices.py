@@ -247,14 +247,16 @@ class Announcer:
         await self._notify("thread/tokenUsage/updated", value)
 
     # -- the rest ---------------------------------------------------------------------------------------------
-    def lines_after(self, sequence: int) -> Callable[[View], list[Live]]:
-        """A page of what stands in the log after that event."""
+    def lines_after(self, sequence: int) -> Callable[[View], list[Live] | None]:
+        """A page of what stands in the log after that event; None if the thread is gone."""
 
-        def look(view: View) -> list[Live]:
+        def look(view: View) -> list[Live] | None:
             from lockstitch.operations.feed import Live
 
             row = view.rows.thread(self._subscription.thread_id)
-            if row is None or row.last_sequence <= sequence:
+            if row is None:
+                return None
+            if row.last_sequence <= sequence:
                 return []
             found: list[Live] = []
             for record in records_after(view, row, sequence):

@@ -41,6 +41,11 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+
+class _NeedsAttentionError(Exception):
+    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+
+
 READ_THREADS = 4
 
 
@@ -140,20 +145,27 @@ class Runtime:
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
-        if thread_id.lower() not in self._touched:
-            if await self.read(lambda view: self._needs_attention(view, thread_id)):
-                await self.attend(thread_id)
+        try:
+            return await self.read(lambda view: look(self._healthy(view, thread_id)))
+        except _NeedsAttentionError:
+            await self.attend(thread_id)
             self._touched.add(thread_id.lower())
         return await self.read(look)
 
-    def _needs_attention(self, view: View, thread_id: str) -> bool:
+    def _healthy(self, view: View, thread_id: str) -> View:
+        """The view, unless the writer has to see to the thread first."""
         row = view.thread(thread_id)
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not self.boots.is_alive(turn.boot_id):
-                return True
-        with view.rollout(row) as rollout:
-            return rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode()
+                raise _NeedsAttentionError
+        key = thread_id.lower()
+        if key not in self._touched:
+            with view.rollout(row) as rollout:
+                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
+                    raise _NeedsAttentionError
+            self._touched.add(key)
+        return view
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""

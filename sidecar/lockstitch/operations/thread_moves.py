@@ -83,11 +83,7 @@ class _Plan:
         if last is not None:
             turn = view.rows.turn_by_number(row.thread_no, last)
             following = view.rows.turn_by_number(row.thread_no, last + 1)
-            self.until = 1 if turn is None and last == 0 else None
-            if following is not None:
-                self.until = following.first_sequence
-            if last == 0 and following is None:
-                self.until = None
+            self.until = None if following is None else following.first_sequence
             if turn is not None and turn.status == TurnStatus.in_progress:
                 self.open_turn = turn.turn_id
         elif row.open_turn_no is not None:

@@ -375,6 +375,7 @@ def _on_turn_started(state: ThreadState, fact: Fact, turn: TurnRow | None, momen
     row.started_at, row.boot_id = moment, started.bootId
     if started.model is not None or started.effort is not None:
         row.model_at = fact.line_at
+        thread.model = started.model or thread.model
     thread.open_turn_no = row.turn_no
     thread.turn_count += 1
     thread.recency_at = max(thread.recency_at, moment)

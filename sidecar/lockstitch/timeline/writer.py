@@ -138,6 +138,7 @@ class Writer:
             self._deliver(answers, happenings)
 
     def _close(self) -> None:
+        self.lost = bool(self._hot.streaming())
         self._hot.close()
         if self._database is not None:
             self._database.close()
