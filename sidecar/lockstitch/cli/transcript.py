@@ -100,9 +100,11 @@ class Transcript:
             if kind.get("move_path"):
                 path += f" → {_text(kind['move_path'])}"
             mark = {"add": "+", "delete": "-"}.get(_text(kind.get("type")), "±")
-            yield self._headline(mark, path, item, colour="cyan")
+            patch = _text(change.get("diff"))
+            facts = [] if patch or mark != "±" else ["recorded"]
+            yield self._headline(mark, path, item, facts, colour="cyan")
             most = None if self._full else _PATCH_LINES
-            for line in patch_lines(_text(change.get("diff")), self._terminal, headers=False, most=most):
+            for line in patch_lines(patch, self._terminal, headers=False, most=most):
                 yield "    " + line
 
     def _mcp_call(self, item: dict[str, Any]) -> Iterator[str]:
