@@ -56,7 +56,7 @@ class _Demo:
     def __init__(self, folder: Path, terminal: Terminal, result: Terminal | None) -> None:
         self._workspace = folder / "workspace"
         self._data = folder / "data"
-        self._log = folder / "sidecar.log"
+        self._log = folder / "stderr.txt"
         self._terminal = terminal
         self._result = result
         self._step = 0
