@@ -151,7 +151,7 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
         fork_id, now = uuid7(), runtime.now()
         payload = started_payload(fork_id, plan.payload(runtime, params, workspace))
         started = Draft("thread.started", encode(payload), new_id("evt"), now)
-        staged = runtime.root.trash / f"{runtime.boot_id}-{fork_id}"
+        staged = runtime.root.staged_fork(runtime.boot_id, fork_id)
         closing = _closing(plan.open_turn, runtime.boot_id)
         await runtime.slowly(
             lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)

@@ -18,6 +18,7 @@ from lockstitch.platform.files import make_private_directory, open_private, repl
 from lockstitch.rollout.line import Draft, encode_line
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
+from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
 from lockstitch.timeline.jobs import Committed, Removed
 from lockstitch.timeline.rebuild import indexing
@@ -73,11 +74,13 @@ def delete(writer: Writer, thread_id: str, owned: Callable[[ThreadRow], Sequence
     writer.hot.forget_streams(thread_id)
     doomed = owned(row)
     root = writer.place.root
-    trash = root.trash / f"{new_id('gone')}-{row.path.rpartition('/')[2]}"
-    for path in (root.resolve(row.path), root.resolve(archived_place(trash.name.partition("-")[2]))):
-        with contextlib.suppress(FileNotFoundError), storage_errors(path):
-            replace(path, trash)
-            sync_directory(path.parent)
+    trash = root.doomed(new_id("gone"), row.path.rpartition("/")[2])
+    for place in places_of(row.path):
+        path = root.resolve(place)
+        if path.exists():
+            with storage_errors(path):
+                replace(path, trash)
+                sync_directory(path.parent)
             break
     forget_thread(writer.database.connection, row.thread_no)
     for path in (trash, *doomed):
