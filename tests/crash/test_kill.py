@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.crash.host import Gone, Host, Refused, judge, lines, rollouts
 
 BIG = "x" * 100_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
-from lockstitch.operations.feed import Feed
+from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import make_private_directory, write_atomically
@@ -64,6 +65,7 @@ class Runtime:
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self._touched: set[str] = set()
+        self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._ready = asyncio.Event()
         self._failed: BaseException | None = None
         self._stopped = False
@@ -238,6 +240,15 @@ class Runtime:
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
     # -- the rest ---------------------------------------------------------------------------------------------
+    async def processes(self) -> list[dict[str, object]]:
+        """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
+        known_at, found = self._processes
+        now = time.monotonic()
+        if now - known_at > LOOK_SECONDS:
+            found = await self.slowly(self.boots.living)
+            self._processes = (now, found)
+        return found
+
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
         self.background.add(task)

@@ -34,6 +34,8 @@ from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 _WRITE_BYTES = 1 << 20
+_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported"})
+"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line."""
 
 
 def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:
@@ -77,7 +79,7 @@ def delete(writer: Writer, thread_id: str) -> None:
     writer.hot.forget_streams(thread_id)
     root = writer.place.root
     name = row.path.rpartition("/")[2]
-    trash = root.trash / f"{new_id(DELETED.rstrip('_'))}-{name}"
+    trash = root.doomed(new_id(DELETED.rstrip("_")), name)
     for place in places_of(row.path):
         path = root.resolve(place)
         with storage_errors(path):
@@ -126,7 +128,7 @@ def _write_lines(
             line = found.line
             if until is not None and line.sequence >= until:
                 break
-            if line.type in ("thread.archived", "thread.unarchived"):
+            if line.type in _NOT_FORKED:
                 continue
             draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
             encoded = encode_line(sequence, draft, previous)
