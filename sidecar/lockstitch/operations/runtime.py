@@ -306,6 +306,11 @@ class Runtime:
         """Write the version documents of a thread that was made as a whole."""
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
+    @property
+    def pending_writes(self) -> int:
+        """How many changes are accepted and not yet stored."""
+        return self.writer.pending if self.refusal is None else 0
+
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:
         """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
