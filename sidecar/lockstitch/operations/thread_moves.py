@@ -47,7 +47,7 @@ async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dic
 
 async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     """Delete a thread for a request."""
-    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id, _owned_by(runtime, writer)))
+    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id, owned_by(runtime, writer)))
 
 
 async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
@@ -58,7 +58,7 @@ async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Wri
     return await runtime.settled(call, job, future)
 
 
-def _owned_by(runtime: Runtime, writer: Writer) -> Callable[[ThreadRow], Sequence[Path]]:
+def owned_by(runtime: Runtime, writer: Writer) -> Callable[[ThreadRow], Sequence[Path]]:
     """What goes with a thread: its documents and exports, and contents that no other thread refers to."""
 
     def owned(row: ThreadRow) -> list[Path]:
