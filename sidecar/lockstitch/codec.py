@@ -99,7 +99,8 @@ def decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MINUS_ZERO = re.compile(rb"(?:^|[\[:,\s])-0(?![0-9.eE])")
+# Literal first: ids hold "-0" all the time, and so the search skips from one to the next.
+_MINUS_ZERO = re.compile(rb"-0(?<![^\[:,\s]-0)(?![0-9.eE])")
 
 
 def _whole_number(text: str) -> int | Digits:

@@ -8,16 +8,18 @@ Invariant: an item's first event comes before those of items that the file began
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports.source import Account, OpenTurn, SourceEvent
-from lockstitch_protocol.ids import is_id
+from lockstitch_protocol.ids import ID_PATTERN
 
 MAX_OPAQUE_BYTES = 64 << 10
 PREVIEW_CHARACTERS = 2000
+_ID = re.compile(ID_PATTERN)
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ class Composer:
 
     def settle_id(self, source_id: str) -> str:
         """The id itself if it can be an id of ours, else one made from it."""
-        if is_id(source_id):
+        if _ID.fullmatch(source_id):
             return source_id
         return "src_" + hashlib.sha256(source_id.encode()).hexdigest()[:32]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +25,7 @@ BATCH_EDITS = 100
 """The diffs of two batches are remembered until the writer asks for them."""
 
 _REMEMBERED = 4096
+_RECENT_BYTES = 16 << 20
 _FROM_ITEM = frozenset({"item.started", "item.completed"})
 
 
@@ -31,6 +33,7 @@ class ContentStore(Protocol):
     """Where file contents go: `artifacts.Sidecar`."""
 
     def put(self, data: bytes) -> str: ...
+    def get(self, sha256: str) -> bytes: ...
 
 
 class Preparation(Protocol):
@@ -40,6 +43,42 @@ class Preparation(Protocol):
     def diff(
         self, sidecar: Any, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText: ...
+
+
+class RecentContents:
+    """The contents of a batch: diffs are made from memory, and what is new is stored at once, at the batch's end."""
+
+    def __init__(self, store: ContentStore, pool: ThreadPoolExecutor) -> None:
+        self._store, self._pool = store, pool
+        self._stored: OrderedDict[str, None] = OrderedDict()
+        self._recent: OrderedDict[str, bytes] = OrderedDict()
+        self._new: dict[str, bytes] = {}
+        self._size = 0
+
+    def add(self, sha256: str, data: bytes) -> None:
+        """Hold a content until `store` and, as far as there is room, longer."""
+        if sha256 not in self._stored:
+            self._new[sha256] = data
+        if sha256 not in self._recent:
+            self._recent[sha256] = data
+            self._size += len(data)
+            while self._size > _RECENT_BYTES and len(self._recent) > 2:
+                self._size -= len(self._recent.popitem(last=False)[1])
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes. Raises UnavailableError."""
+        found = self._recent.get(sha256) or self._new.get(sha256)
+        return self._store.get(sha256) if found is None else found
+
+    def store(self) -> None:
+        """Make everything durable that was added; several files at once, since each waits for the disk."""
+        if not self._new:
+            return
+        for sha256 in self._pool.map(self._store.put, self._new.values()):
+            self._stored[sha256] = None
+        self._new.clear()
+        while len(self._stored) > _REMEMBERED:
+            self._stored.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +93,17 @@ class Intake:
     """Makes the events of one thread ready."""
 
     def __init__(
-        self, thread_id: str, client: str, started_at: str, account: Account, store: ContentStore, prepare: Preparation
+        self,
+        thread_id: str,
+        client: str,
+        started_at: str,
+        account: Account,
+        contents: RecentContents,
+        prepare: Preparation,
     ) -> None:
         self._thread_id, self._client, self._at = thread_id, client, started_at
-        self._account, self._store, self._prepare = account, store, prepare
-        self._stored: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        """Content sides that this import has stored, by the digest of their text."""
+        self._account, self._prepare = account, prepare
+        self._contents = contents
         self._last: OrderedDict[str, dict[str, Any]] = OrderedDict()
         """The newest known side of a path: what the writer will compare the next pre-image with."""
 
@@ -78,12 +122,14 @@ class Intake:
             elif event.line != line and (
                 len(ready) >= BATCH_EVENTS or edits >= BATCH_EDITS or event.line[0] - start >= BATCH_BYTES
             ):
+                self._contents.store()
                 yield Batch(ready, sum(line))
                 ready, edits, start = [], 0, event.line[0]
             line = event.line
             edits += event.type == "artifact.snapshot"
             ready.append(self.ready(event))
         if ready:
+            self._contents.store()
             yield Batch(ready, sum(line))
 
     def ready(self, event: SourceEvent, *, suffix: str = "") -> Incoming:
@@ -140,14 +186,8 @@ class Intake:
             return ABSENT
         data = text.encode("utf-8", "surrogatepass")
         content = available(data)
-        known = self._stored.get(content.sha256 or "")
-        if known is None:
-            known = reference(content)
-            self._store.put(data)
-            self._stored[content.sha256 or ""] = known
-            if len(self._stored) > _REMEMBERED:
-                self._stored.popitem(last=False)
-        return known
+        self._contents.add(content.sha256 or "", data)
+        return reference(content)
 
     def _make_diffs(self, snapshot: Snapshot, before: dict[str, Any]) -> None:
         """Make the diffs that the writer will ask for, so that it need not read contents."""
@@ -155,9 +195,9 @@ class Intake:
         last = self._last.get(path)
         if last is not None and before.get("sha256") not in (None, last.get("sha256")):
             assumed = last if last is ABSENT else {**last, "assumed": True}
-            self._prepare.diff(self._store, path, None, assumed, before)
+            self._prepare.diff(self._contents, path, None, assumed, before)
         if snapshot.diff is None:
-            self._prepare.diff(self._store, path, snapshot.old_path, before, snapshot.after)
+            self._prepare.diff(self._contents, path, snapshot.old_path, before, snapshot.after)
         self._last[path] = snapshot.after
         self._last.move_to_end(path)
         if len(self._last) > _REMEMBERED:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from typing import Any
 from lockstitch.errors import ConflictError
 from lockstitch.imports.detect import open_source
 from lockstitch.imports.growth import Growth, Held, PrefixDigest
-from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation
+from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation, RecentContents
 from lockstitch.imports.scan import given_title, modified_at
 from lockstitch.imports.source import SourceThread
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.rows import ThreadRow
 
 COUNTED = {"turn.started": "turns", "item.completed": "items", "artifact.snapshot": "checkpoints"}
+
+STORING_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Steps:
     skipped: int = 0
     damaged: int = 0
     _digest: PrefixDigest | None = None
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(STORING_THREADS))
     _growth: Growth = field(init=False)
 
     def open(self) -> bool:
@@ -85,13 +89,15 @@ class Steps:
         return True
 
     def close(self) -> None:
+        self._pool.shutdown()
         if self._digest is not None:
             self._digest.close()
 
     def __iter__(self) -> Iterator[Step]:
         reading, held, thread = self._growth.reading, self._growth.held, self.thread
         first_at = thread.created_at or modified_at(self.path)
-        intake = Intake(thread.source_thread_id, thread.client, first_at, reading.account, self.store, self.prepare)
+        contents = RecentContents(self.store, self._pool)
+        intake = Intake(thread.source_thread_id, thread.client, first_at, reading.account, contents, self.prepare)
         at, number = (0, 0) if held is None else (held.read_bytes, held.events)
         last = Batch([], at)
         for batch in intake.batches(self._growth.events()):
@@ -159,4 +165,3 @@ class Steps:
         if thread.git and not (row.git_sha or row.git_branch or row.git_origin):
             updated["gitInfo"] = thread.git
         return updated
-

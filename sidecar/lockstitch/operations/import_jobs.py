@@ -22,6 +22,7 @@ from lockstitch.imports.growth import Held
 from lockstitch.imports.source import SourceThread
 from lockstitch.imports.steps import Step, Steps, Stored
 from lockstitch.operations.call import Call
+from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.thread_moves import owned_by
 from lockstitch.operations.workspaces import key_of_workspace
 from lockstitch.rollout.line import Draft, payload_span
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
 
 log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 3
+"""Jobs that run at a time: while one waits for the disk another reads."""
 
 _REMEMBERED = 1000
 _TELL_SECONDS = 0.25
@@ -95,7 +99,8 @@ class ImportJobs:
         self._runtime = runtime
         self._jobs: OrderedDict[str, ImportJob] = OrderedDict()
         self._queue: asyncio.Queue[ImportJob] = asyncio.Queue()
-        self._worker: asyncio.Task[None] | None = None
+        self._workers = 0
+        self._order = ThreadOrder()
         self._stopped = False
         runtime.at_drain.append(self._stop)
 
@@ -114,9 +119,9 @@ class ImportJobs:
             ended = (name for name, known in self._jobs.items() if known.status in ("completed", "failed"))
             self._jobs.pop(next(ended, ""), None)
         self._queue.put_nowait(job)
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work())
-            self._runtime.keep_running(self._worker)
+        if self._workers < MOST_AT_ONCE:
+            self._workers += 1
+            self._runtime.keep_running(asyncio.get_running_loop().create_task(self._work()))
         return job
 
     def find(self, job_id: str) -> ImportJob | None:
@@ -131,12 +136,13 @@ class ImportJobs:
             while not self._queue.empty():
                 await self._run(self._queue.get_nowait())
         finally:
-            self._worker = None
+            self._workers -= 1
 
     async def _run(self, job: ImportJob) -> None:
         job.status = "running"
         try:
-            await _Run(self._runtime, job, lambda: self._stopped).run()
+            async with self._order.turn(job.source.source_thread_id):
+                await _Run(self._runtime, job, lambda: self._stopped).run()
             job.status = job.phase = "completed"
         except LockstitchError as error:
             job.status = job.phase = "failed"

@@ -23,11 +23,19 @@ class Batch:
     """A hot thread: its state, its open rollout, and what this group adds. Used by the writer thread only."""
 
     def __init__(
-        self, state: ThreadState, recorder: Recorder, segments: Segments, *, created_in: Path | None = None
+        self,
+        state: ThreadState,
+        recorder: Recorder,
+        segments: Segments,
+        *,
+        created_in: Path | None = None,
+        durable: set[Path] | None = None,
     ) -> None:
         self.state, self.recorder, self.segments = state, recorder, segments
         self.created_in = created_in
         """The directory whose names must be made durable too, while the file is new."""
+        self._durable = set[Path]() if durable is None else durable
+        """Directories whose own names this process has made durable already."""
         self.buffered = 0
         self._chunks: list[bytes] = []
         self._joined: bytes | None = b""
@@ -72,7 +80,9 @@ class Batch:
             self.recorder.append(self._chunks)
             self.recorder.sync()
             if self.created_in is not None:
-                self.recorder.sync_directories(self.created_in)
+                folder = self.recorder.path.parent
+                self.recorder.sync_directories(folder if folder in self._durable else self.created_in)
+                self._durable.add(folder)
                 self.created_in = None
         except Exception:
             self._undo(start)
