@@ -135,7 +135,7 @@ class Admission:
 
     def add(self, event: Incoming) -> None:
         """Admit one event or refuse the whole append. Raises LockstitchError."""
-        if event.event_id is not None and self._is_repeated(event):
+        if event.digest is not None and self._is_repeated(event):
             return
         if event.snapshot is not None:
             turn_id = self._turn_for(event)
@@ -153,6 +153,14 @@ class Admission:
                     if self._open is not None and self._open.lower() == turn_id.lower():
                         self._open = None
                         self._items.clear()
+
+    def reopen(self, turn_id: str, at: str) -> None:
+        """Go on with a turn that we ended ourselves, as an import does whose source has grown. No-op if it is open.
+
+        Raises NotFoundError, or ConflictError while another turn is open.
+        """
+        if self._status(turn_id) not in (None, TurnStatus.in_progress):
+            self._resume(turn_id, at)
 
     def add_delta(self, event: Incoming) -> None:
         """Take streamed text into its segment; nothing is written yet."""
@@ -246,12 +254,12 @@ class Admission:
             turnId=turn_id,
         )
 
-    def _resume(self, turn_id: str) -> None:
+    def _resume(self, turn_id: str, at: str | None = None) -> None:
         if self._open is not None:
             self._refuse_second_turn()
         turn_id = self._spelling(turn_id)
         payload = codec.encode({"bootId": self.around.boot_id})
-        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), self.around.now(), turn_id))
+        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), at or self.around.now(), turn_id))
         self._statuses[turn_id.lower()] = TurnStatus.in_progress
         self._open = turn_id
 
@@ -342,7 +350,8 @@ class Admission:
         made = decide(snapshot, known, artifact, lambda: new_id("ckpt"), self.around.diff_of)
         for number, checkpoint in enumerate(made, 1):
             last = number == len(made)
-            sent = event if last else Incoming("artifact.snapshot", {}, own=True)
+            # What an import found out about a file it found out then, not now.
+            sent = event if last else Incoming("artifact.snapshot", {}, own=True, at=event.at if event.own else None)
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
             self._known[snapshot.path] = checkpoint.known

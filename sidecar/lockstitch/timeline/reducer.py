@@ -223,6 +223,8 @@ def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         source.readBytes,
         source.readSha256,
         source.events,
+        fact.line_at,
+        fact.line_length,
     )
     state.new_rows.append(state.import_source)
 
