@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import msgspec
 
@@ -105,8 +106,8 @@ class ItemPayload(msgspec.Struct):
 class ItemHead(msgspec.Struct):
     id: str
     type: str
-    status: str | None = None
-    interrupted: bool = False
+    status: Any = None
+    """A word in the items that we know; an unknown one may mean anything by it."""
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 
@@ -434,8 +435,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if fact.type in ITEM_OPENS:
         row.status = ItemStatus.in_progress
     else:
-        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef:
+        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
+    if head.outputRef and row.kind != ItemKind.other:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(_user_message(value).content)

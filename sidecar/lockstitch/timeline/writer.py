@@ -298,7 +298,7 @@ class Writer:
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
         batch = self._hot.find(job.thread_id)
-        if batch is None or not self._hot.is_fresh():
+        if batch is None or not self._hot.is_fresh() or batch.state.thread.open_turn_no is None:
             return False
         admission = Admission(batch.state, self.surroundings(batch), batch.segments)
         try:
@@ -306,6 +306,7 @@ class Writer:
                 return False
             job.build(admission)
         except LockstitchError:
+            admission.undo()
             return False  # judged again with the lock, when the rows are sure to be current
         self.answer(job, appended(batch, admission, 0))
         self.happened(Streamed(job.thread_id, admission.answers, job if job.wait_for_reply else None))
