@@ -14,6 +14,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -252,6 +253,7 @@ class Writer:
         except BaseException as error:
             self.fail(job, error)
             return
+        before = len(self._happenings)
         try:
             result = job.run(self)
         except DamagedDatabaseError:
@@ -263,11 +265,22 @@ class Writer:
         else:
             self.answer(job, result)
             self._leave()
+        if job.wait_for_reply:
+            caused = self._happenings[before:]
+            self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
             return
-        waiting = [job for job in jobs if not (isinstance(job, AppendJob) and job.deltas and self._take_delta(job))]
+        waiting: list[Job[Any]] = []
+        busy: set[str] = set()
+        for job in jobs:
+            if isinstance(job, AppendJob):
+                # What came before a delta on its thread stands before it, in the log and in what is told.
+                if job.deltas and job.thread_id.lower() not in busy and self._take_delta(job):
+                    continue
+                busy.add(job.thread_id.lower())
+            waiting.append(job)
         if not waiting and not flush:
             return
         try:
