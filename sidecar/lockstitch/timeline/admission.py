@@ -118,7 +118,7 @@ class Admission:
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
     _items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    _streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     _known: dict[str, Known | None] = field(default_factory=dict[str, "Known | None"])
     _checkpoints: set[str] = field(default_factory=set[str])
@@ -188,7 +188,15 @@ class Admission:
                 segment.type, codec.encode(payload), segment.event_id, segment.at, segment.turn_id, segment.item_id
             )
             self.drafts.append(at)
-            self._streams.setdefault(segment.item_id.lower(), []).append(segment.text)
+            self._streams.setdefault(segment.item_id.lower(), []).append(segment)
+
+    def undo(self) -> None:
+        """The append is refused: what was streamed before stays accepted, what it brought was never here."""
+        self.segments.give_back(self.flushed)
+        for answer in self.answers:
+            if answer.segment is not None:
+                answer.segment.take_back(answer.delta)
+        self.segments.drop_empty()
 
     # -- repeats ----------------------------------------------------------------------------------------------
     def _is_repeated(self, event: Incoming) -> bool:
@@ -330,10 +338,12 @@ class Admission:
             item = items.over(event.whole)
         else:
             item = items.item_of(event.type, event.payload, item_id, before)
-        item = self.around.spill(item)
+        whole, item = item, self.around.spill(item)
         self._items[key] = item
         self._streams.pop(key, None)
         rest = {name: value for name, value in event.payload.items() if name != "item"}
+        if item is not whole:  # what was too large for the item is too large beside it
+            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != whole[name])
         self._draft(event, {**rest, "item": item}, turn_id, item_id)
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
@@ -342,9 +352,10 @@ class Admission:
         row = self.state.item(item_id)
         if item is None and row is not None:
             item = items.composed(row, self.around.read_line)
-        texts = self._streams.get(key)
-        if texts:
-            item = items.with_texts(item, item_id, texts)
+        segments = self._streams.get(key)
+        if segments:
+            texts = [segment.text for segment in segments]
+            item = items.with_texts(item, item_id, DELTAS[segments[0].type], texts)
         return item
 
     # -- files ------------------------------------------------------------------------------------------------

@@ -291,8 +291,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if fact.type in ITEM_OPENS:
         row.status = ItemStatus.in_progress
     else:
-        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef:
+        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
+    if head.outputRef and row.kind != ItemKind.other:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)
