@@ -271,6 +271,15 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         _add_usage(state, turn, named)
 
 
+def interrupt(state: ThreadState, moment: int) -> None:
+    """End the open turn as recovery would, without its event: for what is only shown."""
+    turn = state.open_turn()
+    if turn is not None:
+        fact = Fact(state.thread.last_sequence, "", "turn.interrupted", "", turn.turn_id, None, b"{}", 0, 0, 0)
+        _on_turn_end(state, fact, turn, moment)
+        state.touch_turn(turn)
+
+
 # -- items ----------------------------------------------------------------------------------------------------
 _STATUS = {
     "inProgress": ItemStatus.in_progress,
