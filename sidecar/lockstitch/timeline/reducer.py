@@ -8,7 +8,6 @@ Invariant: of a payload only the fields that rows need are decoded; `item` is al
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 
 import msgspec
@@ -74,8 +73,7 @@ SILENT = frozenset({"turn.interrupted", "thread.recovered"})
 """What recovery writes: it does not make a thread look newly used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """One event as it stands in the rollout: its line begins at `line_at`, its payload at `line_at + payload_at`."""
 
     sequence: int
@@ -223,6 +221,8 @@ def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         source.readBytes,
         source.readSha256,
         source.events,
+        fact.line_at,
+        fact.line_length,
     )
     state.new_rows.append(state.import_source)
 
