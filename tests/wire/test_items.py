@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lockstitch_protocol.item_fields import ITEM_FIELDS
 from tests.unit.protocol_examples import ITEMS
 from tests.wire.host import Host
+
+from lockstitch_protocol.item_fields import ITEM_FIELDS
 
 covers = pytest.mark.covers
 APPEND = "agentSession/runtimeEvents/append"
