@@ -80,6 +80,7 @@ import type {
   ThreadResult,
   ThreadResumeParams,
   ThreadResumeResult,
+  ThreadRollbackParams,
   ThreadStartParams,
   ThreadStarted,
   ThreadTurnsListParams,
@@ -131,6 +132,8 @@ export interface Requests {
   "thread/unarchive": { params: ThreadParams; result: ThreadResult };
   /** Remove a thread and all that only it needs. */
   "thread/delete": { params: ThreadParams; result: Empty };
+  /** Take the last turns out of what is read; they stay in the log. */
+  "thread/rollback": { params: ThreadRollbackParams; result: ThreadResult };
   /** Open a turn with the user's message. */
   "turn/start": { params: TurnStartParams; result: TurnStartResult };
   /** End the open turn as interrupted. */

@@ -3482,9 +3482,9 @@ export interface ImportPreviewResult {
  */
 export interface ImportSource {
   /**
-   * Whose sessions.
+   * Whose sessions, where one was asked for.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient?: "codex" | "claude";
   /**
    * The directory.
    */
@@ -3498,6 +3498,10 @@ export interface ImportSource {
  * A session that another tool wrote.
  */
 export interface SourceThread {
+  /**
+   * The tool that wrote it.
+   */
+  sourceClient: "codex" | "claude";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -3730,9 +3734,13 @@ export interface ItemStarted {
    */
   startedAtMs: number;
   /**
-   * Sequence of the event.
+   * Sequence of the event; absent where streamed text, not stored yet, began the item.
    */
-  sequence: number;
+  sequence?: number;
+  /**
+   * In that case: event of the segment of that text.
+   */
+  eventId?: string;
 }
 /**
  * Payload of message.created.
@@ -4321,11 +4329,11 @@ export interface SnapshotPayload {
  */
 export interface SourceScanParams {
   /**
-   * Whose sessions to look for.
+   * Whose sessions to look for. Default: all.
    */
   sourceClient?: ("codex" | "claude") | null;
   /**
-   * Where to look. Default: where that tool keeps them.
+   * Where to look. Default: where the tools keep them.
    */
   sourceRoot?: string | null;
   /**
@@ -4777,6 +4785,23 @@ export interface ThreadResumeResult {
    * The page that was asked for.
    */
   initialTurnsPage?: TurnsPage;
+}
+/**
+ * Params of thread/rollback: one of the two is given.
+ */
+export interface ThreadRollbackParams {
+  /**
+   * The thread; no turn of it may be open.
+   */
+  threadId: string;
+  /**
+   * How many of the last turns leave the reads.
+   */
+  numTurns?: number | null;
+  /**
+   * The last turn that stays.
+   */
+  toTurnId?: string | null;
 }
 /**
  * Params of thread/start. Fields that are not listed are kept in the thread's `extra`.

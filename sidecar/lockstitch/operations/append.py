@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -43,9 +44,9 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
         future = runtime.enqueue(job)
         if has_files:
             # The next snapshot of this thread wants to know the versions that this one makes.
-            done = await runtime.settled(call, job, future)
-    if not has_files:
-        done = await runtime.settled(call, job, future)
+            call.commit_point()
+            await asyncio.wait([future])
+    done = await runtime.settled(call, job, future)
     if snapshots is not None:
         await snapshots.write_documents(done.thread, stored_events(done))
     return appended_value(done)

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from lockstitch.artifacts.content import as_text
-from lockstitch.codec import ParseError, decode
+from lockstitch.codec import ParseError, decode, mapping, present
 from lockstitch.errors import UnavailableError
 from lockstitch.operations.call import Call
 from lockstitch.operations.file_checkpoint import workspace_of
@@ -74,7 +74,7 @@ def artifact_values(
 
 def _version_value(recorded: Recorded) -> dict[str, Any]:
     record = recorded.record
-    side = record.get("after") or {}
+    side = mapping(record.get("after"))
     value = {
         "artifactRef": f"checkpoint:{record['checkpointId']}",
         "eventId": recorded.event_id,
@@ -90,7 +90,7 @@ def _version_value(recorded: Recorded) -> dict[str, Any]:
         "sha256": side.get("sha256"),
         "bytes": side.get("bytes"),
     }
-    return {name: found for name, found in value.items() if found is not None}
+    return present(value)
 
 
 def _output_value(line: bytes, item: bytes) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _output_value(line: bytes, item: bytes) -> dict[str, Any]:
         "sha256": reference["sha256"],
         "bytes": reference["bytes"],
     }
-    return {name: found for name, found in value.items() if found is not None}
+    return present(value)
 
 
 def _add_content(runtime: Runtime, thread: ThreadRow, value: dict[str, Any]) -> None:

@@ -123,9 +123,7 @@ class Contents:
             shown = {"content": [{"type": "text", "text": preview}]}
         elif name == "contentItems":
             shown = [{"type": "inputText", "text": preview}]
-        reference = {"artifactRef": f"sha256:{sha256}", "sha256": sha256, "bytes": len(data), "preview": preview}
-        if not is_text:
-            reference["field"] = name
+        reference = {"artifactRef": f"sha256:{sha256}", "sha256": sha256, "bytes": len(data)}
         return {**item, name: shown, "outputRef": reference}
 
 

@@ -10,7 +10,7 @@ from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import as_text
 from lockstitch.artifacts.paths import path_from_wire
 from lockstitch.artifacts.sidecar import Sidecar
-from lockstitch.codec import ParseError
+from lockstitch.codec import ParseError, mapping, present
 from lockstitch.diff import diff_files
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError, UnavailableError
 from lockstitch.operations.call import Call
@@ -21,7 +21,6 @@ from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.checkpoints import Recorded, recorded, summaries_of
 from lockstitch.timeline import queries
 from lockstitch.timeline.admission import Admission, Incoming
-from lockstitch.timeline.checkpoints import UNCHANGED_TYPE
 from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
@@ -38,10 +37,13 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
     def look(view: View) -> dict[str, Any]:
         thread = view.thread(params.session_id)
         turn_no = None if params.turn_id is None else turn_of(view, thread, params.turn_id).turn_no
+        path = params.path
+        if path is not None and thread.cwd and path.startswith(thread.cwd.rstrip("/") + "/"):
+            path = path[len(thread.cwd.rstrip("/")) + 1 :]
         page = queries.checkpoints(
             view,
             thread.thread_no,
-            path=params.path,
+            path=path,
             turn_no=turn_no,
             after=None if after is None else after[0],
             limit=params.limit,
@@ -51,7 +53,7 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         return {
             "sessionId": thread.thread_id,
             "threadId": thread.thread_id,
-            "checkpointCount": queries.count_checkpoints(view, thread.thread_no, params.path, turn_no),
+            "checkpointCount": queries.count_checkpoints(view, thread.thread_no, path, turn_no),
             "checkpoints": found,
             "nextCursor": cursor_of("checkpoints", page.rows[-1].sequence) if page.more else None,
         }
@@ -129,7 +131,7 @@ def _history(view: View, thread: ThreadRow, path: str, lines: Lines) -> list[dic
         if line is None:
             continue
         version = Recorded.of_line(thread, view.root_id, line)
-        after = version.record.get("after") or {}
+        after = mapping(version.record.get("after"))
         entry = {
             "id": version.record["versionId"],
             "versionNo": version.version_no,
@@ -140,7 +142,7 @@ def _history(view: View, thread: ThreadRow, path: str, lines: Lines) -> list[dic
             "createdAt": version.at,
             "op": version.record["op"],
         }
-        found.append({name: value for name, value in entry.items() if value is not None})
+        found.append(present(entry))
     return found
 
 
@@ -170,7 +172,7 @@ def _details(found: _Found, params: wire.FileCheckpointGetParams) -> dict[str, A
     if found.recorded.snapshot_path is not None:
         value["snapshotPath"] = found.recorded.snapshot_path
     if record.get("versionNo") is not None:
-        document = {name: content for name, content in found.recorded.document().items() if content is not None}
+        document = present(found.recorded.document())
         value["checkpointDocument"] = {**document, "before": record.get("before"), "after": record.get("after")}
     value["versionHistory"] = found.history
     status, data = "missing", None
@@ -260,7 +262,7 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
         "checkpoint": found.recorded.summary(),
     }
     if params.against == "live":
-        old, old_mode, old_path = found.bytes_of(after), (after or {}).get("mode"), None
+        old, old_mode, old_path = found.bytes_of(after), mapping(after).get("mode"), None
         live = found.live()
         if live is None:
             raise unavailable("missing", found.row.path)
@@ -274,8 +276,8 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
         if other is None and patch and _is_known_by_patch_only(before, after):
             return {**value, **_versions_of(record), "diff": _recorded_patch(patch)}
         holder = found if other is None else other
-        old, old_mode = holder.bytes_of(before), (before or {}).get("mode")
-        new, new_mode = found.bytes_of(after), (after or {}).get("mode")
+        old, old_mode = holder.bytes_of(before), mapping(before).get("mode")
+        new, new_mode = found.bytes_of(after), mapping(after).get("mode")
         old_path = record.get("oldPath") if other is None else other.row.path
         current = record.get("versionId")
         previous = record.get("previousVersionId") if other is None else other.recorded.record.get("versionId")
@@ -299,7 +301,7 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
 
 def _versions_of(record: dict[str, Any]) -> dict[str, Any]:
     found = {"currentVersionId": record.get("versionId"), "previousVersionId": record.get("previousVersionId")}
-    return {name: value for name, value in found.items() if value is not None}
+    return present(found)
 
 
 def _is_known_by_patch_only(before: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
@@ -339,15 +341,16 @@ async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptu
         job: AppendJob = runtime.job(AppendJob, thread_id=params.session_id, build=build)
         done = await runtime.perform(call, job)
     await snapshots.write_documents(done.thread, stored_events(done))
-    captured, unchanged = [], []
+    captured: list[dict[str, Any]] = []
     for sequence, draft in stored_events(done):
-        if draft.type == UNCHANGED_TYPE:
-            unchanged.append(draft)
-        elif draft.type == "artifact.snapshot":
+        if draft.type == "artifact.snapshot":
             summary = Recorded(done.thread, runtime.root_id, sequence, draft).summary()
-            (failed.append(_failure(summary)) if summary.get("status") == "failed" else captured.append(summary))
-    kept = {summary["path"] for summary in captured} | {entry["path"] for entry in failed}
-    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.path not in kept]
+            if summary.get("status") == "failed":
+                failed.append(_failure(summary))
+            else:
+                captured.append(summary)
+    told = {summary["path"] for summary in captured} | {entry["path"] for entry in failed}
+    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.path not in told]
     return {"captured": captured, "unchanged": unchanged, "failed": failed}
 
 
@@ -370,5 +373,5 @@ def _captured(
 
 
 def _failure(summary: dict[str, Any]) -> dict[str, Any]:
-    status = (summary.get("after") or {}).get("contentStatus", "unreadable")
+    status = mapping(summary.get("after")).get("contentStatus", "unreadable")
     return {"path": summary["path"], "reason": status, "checkpointId": summary["checkpointId"]}

@@ -328,7 +328,7 @@ async def held_by(runtime: Runtime, source: SourceThread) -> Stored | None:
         start, length = payload_span(line)
         told: dict[str, Any] = decode(line[start : start + length])
         closings = told.get("closings")
-        held = Held(found.read_bytes, found.read_sha256, found.events, frozenset(closings or ()))
+        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()))
         name = told.get("name") if closings is not None else row.name
         return Stored(held, closings is not None, name, row)
 

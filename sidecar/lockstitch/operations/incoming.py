@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.codec import canonical
+from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.times import microseconds_of, text_of
@@ -27,6 +27,7 @@ _UNIQUE_ID = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<![0-9A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Z])",
     re.IGNORECASE,
 )
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
     | {"patch.declined"}
@@ -63,9 +64,7 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
         try:
             check_payload(type_, payload)
             if type_.startswith("item."):
-                given = payload["item"]
-                payload = {**payload, "item": given}
-                item_id = given["id"]
+                item_id = mapping(payload["item"])["id"]
         except (PayloadError, ItemError) as error:
             raise InvalidError.at(
                 f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message
@@ -106,13 +105,8 @@ def _item_id(type_: str, payload: dict[str, Any], given: str | None, place: str)
         raise InvalidError.at(
             f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
         )
-    item = payload.get("item")
-    if (
-        given is not None
-        and type_.startswith("item.")
-        and isinstance(item, dict)
-        and item.get("id") not in (None, given)
-    ):  # pyright: ignore[reportUnknownMemberType]
+    item = mapping(payload.get("item"))
+    if given is not None and type_.startswith("item.") and item.get("id") not in (None, given):
         raise InvalidError.at(f"{place}.itemId", "is not the id of payload.item")
     return found
 
@@ -130,7 +124,9 @@ def _time(text: str | None, place: str) -> str | None:
     if text is None:
         return None
     try:
-        return text_of(microseconds_of(text))
+        if _MOMENT.match(text) is None:
+            raise ValueError
+        return text_of(microseconds_of(text.upper()))
     except (ValueError, OverflowError):
         raise InvalidError.at(place, "must be an RFC 3339 time such as 2026-12-01T02:40:11Z") from None
 

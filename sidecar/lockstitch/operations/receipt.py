@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lockstitch.codec import Raw, decode
+from lockstitch.codec import Raw, decode, mapping, present
 from lockstitch.operations.artifact import artifact_values
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
@@ -100,7 +100,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
 
 
 def _file_changed(summary: dict[str, Any]) -> dict[str, Any]:
-    before, after = summary.get("before") or {}, summary.get("after") or {}
+    before, after = mapping(summary.get("before")), mapping(summary.get("after"))
     value = {
         "path": summary["path"],
         "op": summary["op"],
@@ -109,12 +109,12 @@ def _file_changed(summary: dict[str, Any]) -> dict[str, Any]:
         "beforeSha256": before.get("sha256"),
         "afterSha256": after.get("sha256"),
     }
-    return {name: found for name, found in value.items() if found is not None}
+    return present(value)
 
 
 def _interruption(lines: Lines, line_at: int) -> dict[str, Any]:
     payload = payload_at(lines, line_at)
-    found = {} if payload is None else decode(payload)
+    found = {} if payload is None else mapping(decode(payload))
     return {"reason": found.get("reason") or "processEnded", "bootId": found.get("bootId")}
 
 

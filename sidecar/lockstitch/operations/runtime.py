@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
-from lockstitch.operations.feed import Feed
+from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.recovery import interrupt_job, recover_at_start
 from lockstitch.platform.files import make_private_directory, write_atomically
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class _NeedsAttentionError(Exception):
+    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+
 
 READ_THREADS = 4
 
@@ -65,6 +71,7 @@ class Runtime:
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self._touched: set[str] = set()
+        self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._ready = asyncio.Event()
         self._failed: BaseException | None = None
         self._stopped = False
@@ -148,20 +155,27 @@ class Runtime:
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
-        if thread_id.lower() not in self._touched:
-            if await self.read(lambda view: self._needs_attention(view, thread_id)):
-                await self.attend(thread_id)
+        try:
+            return await self.read(lambda view: look(self._healthy(view, thread_id)))
+        except _NeedsAttentionError:
+            await self.attend(thread_id)
             self._touched.add(thread_id.lower())
         return await self.read(look)
 
-    def _needs_attention(self, view: View, thread_id: str) -> bool:
+    def _healthy(self, view: View, thread_id: str) -> View:
+        """The view, unless the writer has to see to the thread first."""
         row = view.thread(thread_id)
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not self.boots.is_alive(turn.boot_id):
-                return True
-        with view.rollout(row) as rollout:
-            return rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode()
+                raise _NeedsAttentionError
+        key = thread_id.lower()
+        if key not in self._touched:
+            with view.rollout(row) as rollout:
+                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
+                    raise _NeedsAttentionError
+            self._touched.add(key)
+        return view
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
@@ -180,7 +194,7 @@ class Runtime:
     # -- writing ----------------------------------------------------------------------------------------------
     def job(self, kind: type[Any], **fields: Any) -> Any:
         """A job whose outcome `submit` waits for."""
-        return kind(lambda result: None, lambda error: None, **fields)
+        return kind(_ignore, _ignore, **fields)
 
     def enqueue(self, job: Job[T]) -> asyncio.Future[T]:
         """Give the job its place in the queue; the future is its outcome."""
@@ -231,6 +245,15 @@ class Runtime:
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
     # -- the rest ---------------------------------------------------------------------------------------------
+    async def processes(self) -> list[dict[str, object]]:
+        """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
+        known_at, found = self._processes
+        now = time.monotonic()
+        if now - known_at > LOOK_SECONDS:
+            found = await self.slowly(self.boots.living)
+            self._processes = (now, found)
+        return found
+
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
         self.background.add(task)
@@ -238,6 +261,10 @@ class Runtime:
 
     def now(self) -> str:
         return text_of(self.clock.now())
+
+
+def _ignore(outcome: object) -> None:
+    """Until somebody waits for it, nobody is told of a job's outcome."""
 
 
 def _open_threads(view: View) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lockstitch.codec import decode
+from lockstitch.codec import decode, present
 from lockstitch.operations import thread, thread_moves, turn
 from lockstitch.operations.artifact import recent_artifacts
 from lockstitch.operations.call import Call
@@ -155,10 +155,10 @@ def file_artifact_value(recorded: Recorded, turn_id: str | None) -> dict[str, An
         "path": summary["path"],
         "source": summary["source"],
         "status": summary.get("status", "ready"),
-        "metadata": {name: found for name, found in metadata.items() if found is not None},
+        "metadata": present(metadata),
         "updated_at": summary["updatedAt"],
     }
-    return {name: found for name, found in value.items() if found is not None}
+    return present(value)
 
 
 async def update(runtime: Runtime, call: Call, params: wire.AgentSessionUpdateParams) -> dict[str, Any]:

@@ -176,8 +176,8 @@ class FileLock:
             raise RuntimeError(f"{self.path.name} is not held")
         try:
             os.lseek(self._fd, 0, os.SEEK_SET)
-            write_all(self._fd, text.encode("utf-8")[:_HOLDER_BYTES])
-            os.ftruncate(self._fd, os.lseek(self._fd, 0, os.SEEK_CUR))
+            # Padded to one length, so that a shorter text needs no truncation: this is done for every group.
+            write_all(self._fd, text.encode("utf-8")[:_HOLDER_BYTES].ljust(_HOLDER_BYTES))
         except OSError as error:
             raise storage_error(error, self.path) from error
 
@@ -256,7 +256,7 @@ def read_holder(path: str | os.PathLike[str]) -> str | None:
     with contextlib.suppress(OSError):
         fd = open_private(path, os.O_RDONLY)
         try:
-            return os.read(fd, _HOLDER_BYTES).decode("utf-8", "replace") or None
+            return os.read(fd, _HOLDER_BYTES).decode("utf-8", "replace").rstrip() or None
         finally:
             os.close(fd)
     return None

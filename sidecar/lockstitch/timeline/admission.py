@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lockstitch import codec
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
-from lockstitch.rollout.line import Draft
+from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
 from lockstitch.timeline import items
 from lockstitch.timeline.checkpoints import (
     ABSENT,
@@ -24,11 +24,14 @@ from lockstitch.timeline.checkpoints import (
     is_unchanged,
     known_from_row,
 )
+from lockstitch.timeline.payloads import RECEIVED_AT
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import ClientEventRow, TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.state import ThreadState
 from lockstitch_protocol.ids import new_id
+
+MAX_PAYLOAD_BYTES = MAX_LINE_BYTES - (64 << 10)
 
 JOINS_TURN = frozenset(
     {
@@ -383,17 +386,25 @@ class Admission:
         *,
         answers: bool = True,
     ) -> None:
-        now = None
-        if event.at is None or not event.own:
-            now = self.around.now()
-        if event.at is not None and now is not None:
-            item = payload.pop("item", None)
-            payload = {**payload, "receivedAt": now}
+        at = event.at or self.around.now()
+        if RECEIVED_AT in payload and not event.own:
+            payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
+        if event.at is not None and not event.own:
+            item = payload.get("item")
+            payload = {name: value for name, value in payload.items() if name != "item"}
+            payload[RECEIVED_AT] = self.around.now()
             if item is not None:
                 payload["item"] = item
-        at = event.at or cast(str, now)
+        encoded = codec.encode(payload)
+        if len(encoded) > MAX_PAYLOAD_BYTES:
+            raise RefusedError(
+                f"An event of type {event.type} is {len(encoded)} bytes; at most {MAX_PAYLOAD_BYTES} can be stored.",
+                kind="messageTooLarge",
+                bytes=len(encoded),
+                limit=MAX_PAYLOAD_BYTES,
+            )
         event_id = event.event_id or new_id("evt")
-        draft = Draft(event.type, codec.encode(payload), event_id, at, turn_id, item_id, event.digest)
+        draft = Draft(event.type, encoded, event_id, at, turn_id, item_id, event.digest)
         if event.event_id is not None and event.digest is not None:
             self._event_ids[event.event_id.lower()] = (event.digest, len(self.drafts))
         if answers:

@@ -6,10 +6,7 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import apsw
 
 from lockstitch.codec import ParseError, encode
 from lockstitch.errors import ConflictError, LockstitchError, RefusedError, StorageError
@@ -24,7 +21,7 @@ from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import damaged_database
 from lockstitch.timeline.reducer import moment_of
 from lockstitch.timeline.segments import Segment
-from lockstitch.timeline.stored import forget_thread, store
+from lockstitch.timeline.stored import copy_of, forget_thread, store
 
 if TYPE_CHECKING:
     from lockstitch.timeline.writer import Writer
@@ -193,7 +190,7 @@ class Group:
                 with database_errors(self._writer.place.root.timeline), connection:
                     store(connection, batch.state)
                 batch.state.stored()
-            except (DamagedDatabaseError, StorageError, apsw.Error) as error:
+            except Exception as error:
                 log.warning("rows were not stored, the tail will be read again: %s", type(error).__name__)
                 self._writer.hot.drop(key)
             batch.written()
@@ -231,7 +228,7 @@ def appended(batch: Batch, admission: Admission, first: int) -> Appended:
     events = [_event(thread_id, batch, admission, answer, first) for answer in admission.answers]
     repeated = sum(answer.repeated is not None for answer in admission.answers)
     return Appended(
-        thread_id, events, repeated, replace(batch.state.thread), admission.open_turn_id, first, admission.drafts
+        thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
     )
 
 

@@ -130,7 +130,9 @@ class HotThreads:
         writer = self._writer
         connection, rows = writer.database.connection, writer.rows
         around = indexing(writer.place, writer.database)
-        row.path, row.archived = place.path, int(place.archived)
+        if row.path != place.path:
+            row.path, row.archived = place.path, int(place.archived)
+            rows.set_place(row.thread_no, place.path, place.archived)
         size = recorder.size
         known = size >= row.size and sum_before(reader(recorder.fd), row.size) == row.last_sum.encode()
         if known and size == row.size:

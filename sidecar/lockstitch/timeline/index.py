@@ -106,13 +106,10 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:
-            thread.size = found.end + 1
             around.store(state)
             state.stored()
     if plan is not None:
-        damages = [damage for damage in damages if damage.end < end or damage.start < end] + [
-            damage for damage in plan.damages if damage not in damages
-        ]
+        damages = [damage for damage in damages if damage not in plan.damages] + list(plan.damages)
     untold = _untold(damages, thread)
     if (untold or (plan is not None and plan.reappend)) and around.writable:
         _tell(around, state, recorder, plan or Repair(size, size, (), (), False), untold)

@@ -123,7 +123,9 @@ def _joined(arguments: list[str]) -> str:
 
 
 def _patch(type_: str, payload: dict[str, Any], item_id: str, before: dict[str, Any] | None) -> dict[str, Any]:
-    item = dict(before) if before is not None else {"type": "fileChange", "id": item_id, "changes": []}
+    item: dict[str, Any] = {"type": "fileChange", "id": item_id, "changes": []}
+    if before is not None:
+        item = dict(before)
     if payload.get("changes") is not None:
         item["changes"] = payload["changes"]
     item["status"] = _PATCH_STATUS.get(type_, "inProgress")

@@ -12,6 +12,7 @@ from pathlib import Path
 from lockstitch.errors import NotFoundError
 from lockstitch.platform.files import open_private
 from lockstitch.rollout.line import LOOK_BACK, is_sound, previous_sum_at
+from lockstitch.rollout.scan import record_at
 from lockstitch.rollout.tail import reader, sum_before
 
 _GAP = 32 << 10
@@ -31,14 +32,17 @@ class DamagedLineError(Exception):
 class Lines:
     """The lines of one rollout. `read_bytes(offset, length)` gives at most that many bytes."""
 
-    def __init__(self, read_bytes: Callable[[int, int], bytes]) -> None:
-        self._read_bytes = read_bytes
+    def __init__(
+        self, read_bytes: Callable[[int, int], bytes], judge: Callable[[int], bytes | None] = lambda line_at: None
+    ) -> None:
+        """`judge` gives the line at an offset whose sum does not hold with the bytes before it, if a scan takes it."""
+        self._read_bytes, self._judge = read_bytes, judge
 
     def line(self, line_at: int, length: int) -> bytes:
         """One line without its LF. Raises DamagedLineError."""
         before = min(line_at, LOOK_BACK)
         data = self._read_bytes(line_at - before, before + length + 1)
-        return _checked(data, before, length, line_at)
+        return self._checked(data, before, length, line_at)
 
     def many(self, places: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The lines at (offset, length), in that order; None where the line is damaged."""
@@ -48,10 +52,21 @@ class Lines:
             data = self._read_bytes(from_, end - from_ + 1)
             for line_at, length in group:
                 try:
-                    found[line_at] = _checked(data, line_at - from_, length, line_at)
+                    found[line_at] = self._checked(data, line_at - from_, length, line_at)
                 except DamagedLineError:
                     found[line_at] = None
         return [found[line_at] for line_at, _ in places]
+
+    def _checked(self, data: bytes, at: int, length: int, line_at: int) -> bytes:
+        line = data[at : at + length]
+        if len(line) != length:
+            raise DamagedLineError(line_at)
+        ended = data[at + length : at + length + 1] == b"\n"
+        if ended and is_sound(line, previous_sum_at(data[max(0, at - LOOK_BACK) : at])):
+            return line
+        if self._judge(line_at) != line:
+            raise DamagedLineError(line_at)
+        return line
 
     def line_at(self, line_at: int) -> bytes:
         """The line that begins there, whatever its length. Raises DamagedLineError."""
@@ -81,15 +96,6 @@ def _groups(places: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int, list[
         yield start, end, group
 
 
-def _checked(data: bytes, at: int, length: int, line_at: int) -> bytes:
-    line = data[at : at + length]
-    if len(line) != length or data[at + length : at + length + 1] != b"\n":
-        raise DamagedLineError(line_at)
-    if not is_sound(line, previous_sum_at(data[max(0, at - LOOK_BACK) : at])):
-        raise DamagedLineError(line_at)
-    return line
-
-
 class OpenRollout:
     """A rollout opened for reading; use as a context."""
 
@@ -101,7 +107,7 @@ class OpenRollout:
             except FileNotFoundError:
                 continue
             self._read_at = reader(self._fd)
-            self.lines = Lines(self.read_bytes)
+            self.lines = Lines(self.read_bytes, self._judge)
             return
         raise NotFoundError(
             f"The rollout of thread {thread_id} is gone from the data root.", kind="threadNotFound", threadId=thread_id
@@ -117,6 +123,10 @@ class OpenRollout:
             offset += len(data)
             length -= len(data)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _judge(self, line_at: int) -> bytes | None:
+        found = record_at(self._fd, line_at, self.size)
+        return None if found is None else found.data
 
     def sum_before(self, offset: int) -> bytes:
         """The previous sum of a line that begins at `offset`."""

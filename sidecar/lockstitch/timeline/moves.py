@@ -18,6 +18,7 @@ from lockstitch.platform.files import make_private_directory, open_private, repl
 from lockstitch.rollout.line import Draft, encode_line
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
+from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
 from lockstitch.timeline.jobs import Committed, Removed
 from lockstitch.timeline.rebuild import indexing
@@ -27,6 +28,8 @@ from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 _WRITE_BYTES = 1 << 20
+_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported"})
+"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line."""
 
 
 def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:
@@ -73,11 +76,13 @@ def delete(writer: Writer, thread_id: str, owned: Callable[[ThreadRow], Sequence
     writer.hot.forget_streams(thread_id)
     doomed = owned(row)
     root = writer.place.root
-    trash = root.trash / f"{new_id('gone')}-{row.path.rpartition('/')[2]}"
-    for path in (root.resolve(row.path), root.resolve(archived_place(trash.name.partition("-")[2]))):
-        with contextlib.suppress(FileNotFoundError), storage_errors(path):
-            replace(path, trash)
-            sync_directory(path.parent)
+    trash = root.doomed(new_id("gone"), row.path.rpartition("/")[2])
+    for place in places_of(row.path):
+        path = root.resolve(place)
+        if path.exists():
+            with storage_errors(path):
+                replace(path, trash)
+                sync_directory(path.parent)
             break
     forget_thread(writer.database.connection, row.thread_no)
     for path in (trash, *doomed):
@@ -121,7 +126,7 @@ def _write_lines(
             line = found.line
             if until is not None and line.sequence >= until:
                 break
-            if line.type in ("thread.archived", "thread.unarchived"):
+            if line.type in _NOT_FORKED:
                 continue
             draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
             encoded = encode_line(sequence, draft, previous)

@@ -138,6 +138,7 @@ class Writer:
             self._deliver(answers, happenings)
 
     def _close(self) -> None:
+        self.lost = bool(self._hot.streaming())
         self._hot.close()
         if self._database is not None:
             self._database.close()
@@ -289,9 +290,11 @@ class Writer:
             self._hot.forget()
             self._abandon()
             return
-        group.store()
-        group.answer()
-        self._leave()
+        try:
+            group.store()
+            group.answer()
+        finally:  # whatever happened: what is written is committed, and the lock is let go
+            self._leave()
 
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""

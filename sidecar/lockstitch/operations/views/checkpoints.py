@@ -120,7 +120,7 @@ class Recorded:
         """The bounded unified diff that the checkpoint's item shows."""
         if not self.item:
             return None
-        changes = decode(bytes(self.item)).get("changes") or [{}]
+        changes: list[dict[str, Any]] = decode(bytes(self.item)).get("changes") or [{}]
         return changes[0].get("diff") or None
 
 

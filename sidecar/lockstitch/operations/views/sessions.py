@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lockstitch.codec import Raw, decode
+from lockstitch.codec import Raw, decode, present
 from lockstitch.errors import NotFoundError
 from lockstitch.operations.views.threads import read_extra
 from lockstitch.timeline.reader import View
@@ -69,7 +69,7 @@ def overview_value(view: View, thread: ThreadRow) -> dict[str, Any]:
         "activeTurnId": last.turn_id if last is not None and thread.open_turn_no == last.turn_no else None,
         "queuedTurnCount": 0,
     }
-    return {name: found for name, found in value.items() if found is not None}
+    return present(value)
 
 
 def _last_turn(view: View, thread: ThreadRow) -> TurnRow | None:

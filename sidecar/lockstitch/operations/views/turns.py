@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lockstitch.codec import ParseError, Raw, decoder
+from lockstitch.codec import ParseError, Raw, decoder, mapping
 from lockstitch.operations.views.items import item_values
 from lockstitch.rollout.line import payload_span
 from lockstitch.timeline import queries
@@ -87,10 +87,8 @@ def turn_error(lines: Lines, line_at: int) -> dict[str, Any]:
     error = None if payload is None else _ended(payload).error
     if isinstance(error, str):
         return {"message": error}
-    if isinstance(error, dict):
-        given: dict[str, Any] = error
-        return {**given, "message": given.get("message") or "The turn failed."}
-    return {"message": "The turn failed."}
+    given = mapping(error)
+    return {**given, "message": given.get("message") or "The turn failed."}
 
 
 def turn_values(view: View, thread: ThreadRow, rows: Sequence[TurnRow], items_view: str, lines: Lines) -> list[Any]:
