@@ -62,8 +62,8 @@ class DataRoot:
         """The file whose lock that boot holds while it lives."""
         return self.boots / boot_id
 
-    def staged_fork(self, boot_id: str, thread_id: str) -> Path:
-        """Where a fork is written before it is put in place; a start removes it once that boot is dead."""
+    def staged_rollout(self, boot_id: str, thread_id: str) -> Path:
+        """Where that process writes a new rollout before it appears whole; left by a crash, a start removes it."""
         return self.trash / f"{boot_id}-{thread_id}"
 
     def doomed(self, token: str, name: str) -> Path:

@@ -23,7 +23,6 @@ from lockstitch.imports.source import SourceThread
 from lockstitch.imports.steps import Step, Steps, Stored
 from lockstitch.operations.call import Call
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.thread_moves import owned_by
 from lockstitch.operations.workspaces import key_of_workspace
 from lockstitch.rollout.line import Draft, payload_span
 from lockstitch.timeline import moves
@@ -176,7 +175,7 @@ class _Run:
         job.phase = "reading_source"
         stored = await held_by(runtime, job.source)
         if stored is not None and job.replace:
-            await runtime.exclusive(lambda writer: moves.delete(writer, self._thread_id, owned_by(runtime, writer)))
+            await runtime.exclusive(lambda writer: moves.delete(writer, self._thread_id))
             stored = None
         # Contents of an imported thread lie in the data root: it has no workspace until it is linked to one.
         steps = Steps(job.source.path, stored, runtime.contents.sidecar(None), runtime.contents)

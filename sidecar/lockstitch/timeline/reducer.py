@@ -395,13 +395,23 @@ def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
 
 def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePayload) -> None:
     cost = sent.costUsd if sent.costUsd is not None and isfinite(sent.costUsd) else None
-    tokens = (sent.inputTokens, sent.cachedInputTokens, sent.outputTokens, sent.reasoningOutputTokens)
-    usage = Usage(*(int(min(count, _MOST_TOKENS)) for count in tokens), cost, 1)
+    usage = Usage(
+        _tokens(sent.inputTokens),
+        _tokens(sent.cachedInputTokens),
+        _tokens(sent.outputTokens),
+        _tokens(sent.reasoningOutputTokens),
+        cost,
+        1,
+    )
     for row in (state.thread, turn):
         if row is not None:
             total = usage_of(row)
             total.add(usage)
             set_usage(row, total)
+
+
+def _tokens(count: float) -> int:
+    return int(min(count, _MOST_TOKENS))
 
 
 def _on_route(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
