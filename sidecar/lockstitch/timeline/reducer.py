@@ -8,7 +8,6 @@ Invariant: of a payload only the fields that rows need are decoded; `item` is al
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 
 import msgspec
@@ -74,8 +73,7 @@ SILENT = frozenset({"turn.interrupted", "thread.recovered"})
 """What recovery writes: it does not make a thread look newly used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """One event as it stands in the rollout: its line begins at `line_at`, its payload at `line_at + payload_at`."""
 
     sequence: int
@@ -271,6 +269,15 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         _add_usage(state, turn, named)
 
 
+def interrupt(state: ThreadState, moment: int) -> None:
+    """End the open turn as recovery would, without its event: for what is only shown."""
+    turn = state.open_turn()
+    if turn is not None:
+        fact = Fact(state.thread.last_sequence, "", "turn.interrupted", "", turn.turn_id, None, b"{}", 0, 0, 0)
+        _on_turn_end(state, fact, turn, moment)
+        state.touch_turn(turn)
+
+
 # -- items ----------------------------------------------------------------------------------------------------
 _STATUS = {
     "inProgress": ItemStatus.in_progress,
@@ -291,8 +298,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if fact.type in ITEM_OPENS:
         row.status = ItemStatus.in_progress
     else:
-        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef:
+        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
+    if head.outputRef and row.kind != ItemKind.other:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)
