@@ -217,10 +217,7 @@ def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         state.thread.thread_no,
         source.client,
         source.sourceThreadId,
-        source.sourcePath,
         source.readBytes,
-        source.readSha256,
-        source.events,
         fact.line_at,
         fact.line_length,
     )
@@ -259,6 +256,7 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
     if turn is None:
         return
     turn.status, turn.completed_at, turn.end_at = TURN_ENDS[fact.type], moment, fact.line_at
+    turn.boot_id = None  # only asked of open turns; the events of this one keep it
     for item in [row for row in state.open_items.values() if row.turn_no == turn.turn_no]:
         streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
         whole = streamed and turn.status == TurnStatus.completed
