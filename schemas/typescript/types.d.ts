@@ -3498,9 +3498,9 @@ export interface ImportPreviewResult {
  */
 export interface ImportSource {
   /**
-   * Whose sessions.
+   * Whose sessions, where one was asked for.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient?: "codex" | "claude";
   /**
    * The directory.
    */
@@ -3514,6 +3514,10 @@ export interface ImportSource {
  * A session that another tool wrote.
  */
 export interface SourceThread {
+  /**
+   * The tool that wrote it.
+   */
+  sourceClient: "codex" | "claude";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4341,11 +4345,11 @@ export interface SnapshotPayload {
  */
 export interface SourceScanParams {
   /**
-   * Whose sessions to look for.
+   * Whose sessions to look for. Default: all.
    */
   sourceClient?: ("codex" | "claude") | null;
   /**
-   * Where to look. Default: where that tool keeps them.
+   * Where to look. Default: where the tools keep them.
    */
   sourceRoot?: string | null;
   /**

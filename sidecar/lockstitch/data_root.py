@@ -26,62 +26,49 @@ class RolloutPlace:
     archived: bool
 
 
-@dataclass(frozen=True, slots=True)
 class DataRoot:
-    """The layout of one data root (docs/format.md)."""
+    """The layout of one data root (docs/format.md). Its paths are joined once: appends ask for them."""
 
-    path: Path
+    __slots__ = (
+        "archived_sessions",
+        "artifacts",
+        "boots",
+        "log_file",
+        "path",
+        "quarantine",
+        "root_file",
+        "sessions",
+        "sqlite",
+        "timeline",
+        "trash",
+        "writer_lock",
+    )
 
-    @property
-    def root_file(self) -> Path:
-        return self.path / "root.json"
-
-    @property
-    def locks(self) -> Path:
-        return self.path / "locks"
-
-    @property
-    def writer_lock(self) -> Path:
-        return self.path / "locks" / "writer"
-
-    @property
-    def boots(self) -> Path:
-        return self.path / "locks" / "boots"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.root_file = path / "root.json"
+        self.writer_lock = path / "locks" / "writer"
+        self.boots = path / "locks" / "boots"
+        self.sessions = path / "sessions"
+        self.archived_sessions = path / "archived_sessions"
+        self.trash = path / "trash"
+        self.sqlite = path / "sqlite"
+        self.timeline = self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
+        self.artifacts = path / "artifacts"
+        self.quarantine = path / "quarantine"
+        self.log_file = path / "log" / "sidecar.log"
 
     def boot_lock(self, boot_id: str) -> Path:
+        """The file whose lock that boot holds while it lives."""
         return self.boots / boot_id
 
-    @property
-    def sessions(self) -> Path:
-        return self.path / "sessions"
+    def staged_rollout(self, boot_id: str, thread_id: str) -> Path:
+        """Where that process writes a new rollout before it appears whole; left by a crash, a start removes it."""
+        return self.trash / f"{boot_id}-{thread_id}"
 
-    @property
-    def archived_sessions(self) -> Path:
-        return self.path / "archived_sessions"
-
-    @property
-    def trash(self) -> Path:
-        return self.path / "trash"
-
-    @property
-    def sqlite(self) -> Path:
-        return self.path / "sqlite"
-
-    @property
-    def timeline(self) -> Path:
-        return self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
-
-    @property
-    def artifacts(self) -> Path:
-        return self.path / "artifacts"
-
-    @property
-    def quarantine(self) -> Path:
-        return self.path / "quarantine"
-
-    @property
-    def log_file(self) -> Path:
-        return self.path / "log" / "sidecar.log"
+    def doomed(self, token: str, name: str) -> Path:
+        """Where the rollout of a deleted thread goes before it is removed."""
+        return self.trash / f"{token}-{name}"
 
     def private_directories(self) -> tuple[Path, ...]:
         """The directories that a writable root has from its first start."""

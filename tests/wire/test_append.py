@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lockstitch_protocol.retired import RETIRED_EVENTS
 from tests.wire.host import Host
+
+from lockstitch_protocol.retired import RETIRED_EVENTS
 
 covers = pytest.mark.covers
 APPEND = "agentSession/runtimeEvents/append"

@@ -228,8 +228,8 @@ class Feed:
         while subscription.behind and not subscription.gone:
             subscription.behind = False
             lines = await self._runtime.read(announcer.lines_after(subscription.last_sequence))
-            if lines is None:
-                await self._tell_deleted(subscription)  # by another process
+            if lines is None:  # another process deleted it
+                await self._tell_deleted(subscription)
                 return
             for live in lines:
                 if live.sequence <= subscription.last_sequence:

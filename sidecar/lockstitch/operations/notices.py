@@ -126,7 +126,7 @@ class Announcer:
             await self._plain(live)
             return
         key, at_ms = head.id.lower(), moment_of(draft.at, draft.payload) // 1000
-        value = {"item": item, "threadId": self._subscription.thread_id, "turnId": draft.turn_id}
+        value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": draft.turn_id}
         value["sequence"] = live.sequence
         is_known = key in self._open_items
         if draft.type in ITEM_OPENS:

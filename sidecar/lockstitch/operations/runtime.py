@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -22,9 +23,9 @@ from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
-from lockstitch.operations.feed import Feed
+from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.recovery import interrupt_job, recover_at_start
+from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
@@ -37,9 +38,17 @@ from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
+if TYPE_CHECKING:
+    from lockstitch.operations.import_jobs import ImportJobs
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class _NeedsAttentionError(Exception):
+    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+
 
 READ_THREADS = 4
 
@@ -55,10 +64,14 @@ class Runtime:
         self.boots = Boots(self.root, boot_id)
         self.order = ThreadOrder()
         self.background: set[asyncio.Task[Any]] = set()
+        self.at_drain: list[Callable[[], None]] = []
+        """Called when the process is about to end: what runs in the background comes to a stop."""
+        self.imports: ImportJobs | None = None
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self._touched: set[str] = set()
+        self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._ready = asyncio.Event()
         self._failed: BaseException | None = None
         self._stopped = False
@@ -76,13 +89,15 @@ class Runtime:
             self.contents.diff_of_thread,
             self.contents.artifact_of,
             self.contents.spill,
+            self.contents.owned,
             self.clock,
+            self.settings.lock_seconds,
         )
         self.reader = Reader(self.root, self.root_id)
         self.feed = Feed(self)
         self.writer = Writer(place, self._deliver)
         self.writer.start()
-        await self.exclusive(recover_at_start)
+        await self.exclusive(lambda writer: None)  # opening the projection finishes what a crash left half done
         await self.interrupt_dead_turns()
 
     def _prepare(self) -> None:
@@ -99,6 +114,8 @@ class Runtime:
 
     async def drain(self) -> bool:
         """Wait until everything accepted is stored; False if something could not be."""
+        for stop in self.at_drain:
+            stop()
         for task in list(self.background):
             with suppress(BaseException):
                 await task
@@ -113,6 +130,7 @@ class Runtime:
         if hasattr(self, "feed"):
             self.feed.close()
             self.reader.close()
+            self.writer.close()
         self.boots.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -140,20 +158,27 @@ class Runtime:
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
-        if thread_id.lower() not in self._touched:
-            if await self.read(lambda view: self._needs_attention(view, thread_id)):
-                await self.attend(thread_id)
+        try:
+            return await self.read(lambda view: look(self._healthy(view, thread_id)))
+        except _NeedsAttentionError:
+            await self.attend(thread_id)
             self._touched.add(thread_id.lower())
         return await self.read(look)
 
-    def _needs_attention(self, view: View, thread_id: str) -> bool:
+    def _healthy(self, view: View, thread_id: str) -> View:
+        """The view, unless the writer has to see to the thread first."""
         row = view.thread(thread_id)
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not self.boots.is_alive(turn.boot_id):
-                return True
-        with view.rollout(row) as rollout:
-            return rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode()
+                raise _NeedsAttentionError
+        key = thread_id.lower()
+        if key not in self._touched:
+            with view.rollout(row) as rollout:
+                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
+                    raise _NeedsAttentionError
+            self._touched.add(key)
+        return view
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
@@ -223,6 +248,15 @@ class Runtime:
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
     # -- the rest ---------------------------------------------------------------------------------------------
+    async def processes(self) -> list[dict[str, object]]:
+        """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
+        known_at, found = self._processes
+        now = time.monotonic()
+        if now - known_at > LOOK_SECONDS:
+            found = await self.slowly(self.boots.living)
+            self._processes = (now, found)
+        return found
+
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
         self.background.add(task)

@@ -110,7 +110,7 @@ class Snapshots:
             if self.workspace is not None:
                 check_target(Path(self.workspace), path, writing=False)
             return ABSENT, None, []
-        live = self._read(path)
+        live = self._live(path, needed=given is None)
         if given is None:
             if live is None:
                 raise UnavailableError(
@@ -134,6 +134,15 @@ class Snapshots:
         if found.get("beforeAbsent"):
             return ABSENT
         return NOT_CAPTURED if found.get("beforeNotCaptured") else None
+
+    def _live(self, path: str, *, needed: bool) -> Content | None:
+        """What the disk holds; None without a workspace, or if it is gone and the content came along."""
+        try:
+            return self._read(path)
+        except UnavailableError:
+            if needed:
+                raise
+            return None
 
     def _read(self, path: str) -> Content | None:
         if self.workspace is None:

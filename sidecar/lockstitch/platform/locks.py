@@ -151,6 +151,10 @@ class FileLock:
         if not self._next._take(deadline, shared=False):
             return False
         try:
+            if self._try(shared):
+                return True
+            with contextlib.suppress(StorageError):
+                self._next.write_holder(str(os.getpid()))
             return self._take(deadline, shared)
         finally:
             self._next.release()
@@ -176,14 +180,20 @@ class FileLock:
             raise RuntimeError(f"{self.path.name} is not held")
         try:
             os.lseek(self._fd, 0, os.SEEK_SET)
-            write_all(self._fd, text.encode("utf-8")[:_HOLDER_BYTES])
-            os.ftruncate(self._fd, os.lseek(self._fd, 0, os.SEEK_CUR))
+            # Padded to one length, so that a shorter text needs no truncation: this is done for every group.
+            write_all(self._fd, text.encode("utf-8")[:_HOLDER_BYTES].ljust(_HOLDER_BYTES))
         except OSError as error:
             raise storage_error(error, self.path) from error
 
     def read_holder(self) -> str | None:
         """What the last holder wrote, or None. It may be gone since: only the lock itself proves a holder."""
         return read_holder(self.path)
+
+    def read_blocker(self) -> str | None:
+        """What the one wrote who keeps us out now: the holder, or who waits first in a fair lock."""
+        if self._next is not None and not is_held(self.path, locking=self._locking):
+            return self._next.read_holder()
+        return self.read_holder()
 
     def _take(self, deadline: float, shared: bool) -> bool:
         wait = _FIRST_WAIT
@@ -256,7 +266,7 @@ def read_holder(path: str | os.PathLike[str]) -> str | None:
     with contextlib.suppress(OSError):
         fd = open_private(path, os.O_RDONLY)
         try:
-            return os.read(fd, _HOLDER_BYTES).decode("utf-8", "replace") or None
+            return os.read(fd, _HOLDER_BYTES).decode("utf-8", "replace").rstrip() or None
         finally:
             os.close(fd)
     return None

@@ -64,18 +64,23 @@ class Database:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
             if bulk:
-                connection.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE")
-                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                self._set(journal_mode="OFF", synchronous="OFF", locking_mode="EXCLUSIVE")
+                self._set(application_id=APPLICATION_ID)
                 connection.execute("BEGIN")
                 connection.execute(TABLES)
                 connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
                 return
             if self.pragma("application_id") != APPLICATION_ID:
                 raise DamagedDatabaseError("not a projection of ours")
-            connection.execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096")
+            self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
             if not read_only:
-                connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-                connection.execute("PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=4194304")
+                self._set(journal_mode="WAL", synchronous="NORMAL")
+                self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
+
+    def _set(self, **pragmas: str | int) -> None:
+        # One statement each, read to its end: apsw stops at the first row, and most pragmas answer with one.
+        for name, value in pragmas.items():
+            self.connection.execute(f"PRAGMA {name}={value}").fetchall()
 
     def pragma(self, name: str) -> Any:
         return self.connection.pragma(name)
@@ -96,7 +101,8 @@ class Database:
         """Commit what a bulk load wrote and make the file one that everybody can open."""
         with database_errors(self.path):
             self.connection.execute("COMMIT")
-            self.connection.execute("PRAGMA locking_mode=NORMAL")
+            # Everybody opens it in WAL mode; set here, no first opener has to keep the others out to do it.
+            self._set(locking_mode="NORMAL", journal_mode="WAL")
         self.close()
 
     def close(self) -> None:

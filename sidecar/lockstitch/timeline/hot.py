@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -40,6 +41,7 @@ class HotThreads:
         self._writer = writer
         self._batches: OrderedDict[str, Batch] = OrderedDict()
         self._segments: dict[str, Segments] = {}
+        self._durable_folders: set[Path] = set()
         self.version = -1
         """`PRAGMA data_version` when the batches were last known to be current."""
 
@@ -80,25 +82,25 @@ class HotThreads:
         return self._keep(key, self._open(row))
 
     def create(self, thread_id: str, created_at: str) -> Batch:
-        """A new thread with an empty rollout. Raises StorageError."""
+        """A new thread with an empty rollout, not yet in its place. Raises StorageError."""
         place = session_place(created_at, thread_id)
         root = self._writer.place.root
-        recorder = Recorder.create(root.resolve(place))
+        recorder = Recorder.create(root.staged_rollout(self._writer.place.boot_id, thread_id))
         row = ThreadRow(self._writer.rows.next_thread_number(), thread_id, place)
         state = ThreadState(row, self._writer.rows, fresh=True)
         key = thread_id.lower()
         # The number is taken in this transaction at once: the next new thread of the group asks for the next one.
         store(self._writer.database.connection, state)
-        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root.path))
+        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root, durable=self._durable_folders))
 
     def _keep(self, key: str, batch: Batch) -> Batch:
         self._batches[key] = batch
-        while len(self._batches) > _MOST_OPEN:
-            oldest = next(iter(self._batches))
-            if oldest == key or self._batches[oldest].has_lines:
-                break
-            self.drop(oldest)
         return batch
+
+    def trim(self) -> None:
+        """Close what was not used lately. Between groups: a group's own threads must stay open."""
+        while len(self._batches) > _MOST_OPEN:
+            self.drop(next(iter(self._batches)))
 
     def _open(self, row: ThreadRow) -> Batch:
         writer = self._writer
@@ -126,7 +128,9 @@ class HotThreads:
         writer = self._writer
         connection, rows = writer.database.connection, writer.rows
         around = indexing(writer.place, writer.database)
-        row.path, row.archived = place.path, int(place.archived)
+        if row.path != place.path:
+            row.path, row.archived = place.path, int(place.archived)
+            rows.set_place(row.thread_no, place.path, place.archived)
         size = recorder.size
         known = size >= row.size and sum_before(reader(recorder.fd), row.size) == row.last_sum.encode()
         if known and size == row.size:

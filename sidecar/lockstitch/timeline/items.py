@@ -77,11 +77,15 @@ def _host_item(type_: str, given: dict[str, Any], before: dict[str, Any] | None)
     if before is not None:
         fill_streamed(item, KINDS.get(item["type"], ItemKind.other), before)
     if type_ == "item.completed":
-        if item.get("status") == "inProgress":
-            item["status"] = "completed"
+        item = over(item)
     elif item["type"] in ("commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall"):
         item.setdefault("status", "inProgress")
     return fill_defaults(item)
+
+
+def over(item: dict[str, Any]) -> dict[str, Any]:
+    """The item of an item.completed: whatever the host says, it is in progress no more."""
+    return {**item, "status": "completed"} if item.get("status") == "inProgress" else item
 
 
 def _message(payload: dict[str, Any], item_id: str) -> dict[str, Any]:

