@@ -2381,6 +2381,10 @@ export interface DiffLine {
    * Its number after.
    */
   newNo?: number;
+  /**
+   * True: it ends without a newline.
+   */
+  noNewline?: boolean;
 }
 /**
  * A call of a tool that the host itself provides.

@@ -338,12 +338,12 @@ class Admission:
             item = items.over(event.whole)
         else:
             item = items.item_of(event.type, event.payload, item_id, before)
-        whole, item = item, self.around.spill(item)
+        unspilled, item = item, self.around.spill(item)
         self._items[key] = item
         self._streams.pop(key, None)
         rest = {name: value for name, value in event.payload.items() if name != "item"}
-        if item is not whole:  # what was too large for the item is too large beside it
-            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != whole[name])
+        if item is not unspilled:  # what was too large for the item is too large beside it
+            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != unspilled[name])
         self._draft(event, {**rest, "item": item}, turn_id, item_id)
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
