@@ -56,7 +56,7 @@ class _Demo:
     def __init__(self, folder: Path, terminal: Terminal, result: Terminal | None) -> None:
         self._workspace = folder / "workspace"
         self._data = folder / "data"
-        self._log = folder / "sidecar.log"
+        self._log = folder / "stderr.txt"
         self._terminal = terminal
         self._result = result
         self._step = 0
@@ -80,6 +80,7 @@ class _Demo:
         finally:
             status = host.close()
         checks.append(("the new process ended cleanly when its stdin was closed", status == 0))
+        self._check(*checks[-1])
         return self._conclude(checks, started, again)
 
     # -- the steps --------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ class _Demo:
         events: list[dict[str, Any]] = [
             _item({"type": "reasoning", "id": "think_1", "summary": ["A default name, and an f-string."]}),
             {"type": "artifact.snapshot", "payload": {"path": "greet.py"}},
-            {"type": "artifact.snapshot", "payload": {"path": "test_greet.py", "op": "created"}},
+            {"type": "artifact.snapshot", "payload": {"path": "test_greet.py", "beforeAbsent": True}},
             _item(
                 {
                     "type": "commandExecution",

@@ -8,44 +8,37 @@ from typing import Any
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import counted, harmless
 
-_HEADERS = (
-    "diff ",
-    "index ",
-    "old mode",
-    "new mode",
-    "new file",
-    "deleted file",
-    "similarity",
-    "rename ",
-    "--- ",
-    "+++ ",
-)
-
 
 def patch_lines(unified: str, terminal: Terminal, *, headers: bool = True, most: int | None = None) -> Iterator[str]:
-    """The lines of a diff in colour. `most`: at most so many, then how many more there are."""
-    lines = unified.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    in_hunk = False
-    shown = [line for line in lines if headers or not line.startswith(_HEADERS)] if not headers else lines
-    for number, line in enumerate(shown):
-        if most is not None and number == most and len(shown) > most + 1:
-            yield terminal.paint(f"… {counted(len(shown) - number, 'more line')}", "dim")
+    """The lines of a diff in colour. `headers` False: hunks only. `most`: so many lines, then how many more."""
+    marked = list(_marked(unified))
+    if not headers and any(in_hunk for _, in_hunk in marked):
+        marked = [(line, in_hunk) for line, in_hunk in marked if in_hunk]
+    for number, (line, in_hunk) in enumerate(marked):
+        if most is not None and number == most and len(marked) > most + 1:
+            yield terminal.paint(f"… {counted(len(marked) - number, 'more line')}", "dim")
             return
-        if line.startswith("diff "):
-            in_hunk = False
-        elif line.startswith("@@"):
-            in_hunk = True
         yield terminal.paint(harmless(line).expandtabs(4), *_colours(line, in_hunk=in_hunk))
 
 
+def _marked(unified: str) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it belongs to a hunk: there, `---` may be a removed line."""
+    lines = unified.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    in_hunk = False
+    for line in lines:
+        if line.startswith("@@"):
+            in_hunk = True
+        elif line.startswith("diff "):
+            in_hunk = False
+        yield line, in_hunk
+
+
 def _colours(line: str, *, in_hunk: bool) -> tuple[str, ...]:
-    if line.startswith("@@"):
-        return ("cyan",)
-    if not in_hunk and line.startswith(_HEADERS):
+    if not in_hunk:
         return ("bold",)
-    return {"+": ("green",), "-": ("red",), "\\": ("dim",)}.get(line[:1], ())
+    return {"@": ("cyan",), "+": ("green",), "-": ("red",), "\\": ("dim",)}.get(line[:1], ())
 
 
 def change_counts(additions: Any, deletions: Any, terminal: Terminal) -> str:

@@ -100,9 +100,11 @@ class Transcript:
             if kind.get("move_path"):
                 path += f" → {_text(kind['move_path'])}"
             mark = {"add": "+", "delete": "-"}.get(_text(kind.get("type")), "±")
-            yield self._headline(mark, path, item, colour="cyan")
+            patch = _text(change.get("diff"))
+            facts = [] if patch or mark != "±" else ["recorded"]
+            yield self._headline(mark, path, item, facts, colour="cyan")
             most = None if self._full else _PATCH_LINES
-            for line in patch_lines(_text(change.get("diff")), self._terminal, headers=False, most=most):
+            for line in patch_lines(patch, self._terminal, headers=False, most=most):
                 yield "    " + line
 
     def _mcp_call(self, item: dict[str, Any]) -> Iterator[str]:
@@ -117,9 +119,7 @@ class Transcript:
             yield from self._output(_text(content.get("text")))
 
     def _tool(self, name: str, item: dict[str, Any]) -> Iterator[str]:
-        arguments = item.get("arguments")
-        text = arguments if isinstance(arguments, str) else "" if arguments is None else encode(arguments).decode()
-        yield self._headline("*", f"{name} {text}", item)
+        yield self._headline("*", f"{name} {_arguments_text(item.get('arguments'))}", item)
         yield from self._spilled(item)
 
     def _web_search(self, item: dict[str, Any]) -> Iterator[str]:
@@ -217,6 +217,18 @@ def _strings(value: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+_TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
+"""Arguments that say by themselves what a call of a tool is about."""
+
+
+def _arguments_text(arguments: Any) -> str:
+    known = _object(arguments)
+    for name in _TELLING:
+        if isinstance(known.get(name), str):
+            return known[name]
+    return _text(arguments) if isinstance(arguments, str) or arguments is None else encode(arguments).decode()
 
 
 def _part_text(part: dict[str, Any]) -> str:

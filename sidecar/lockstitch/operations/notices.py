@@ -121,13 +121,12 @@ class Announcer:
         draft = live.draft
         item = _item_payload(draft.payload).item
         head = _item_head(item)
-        if head.type not in KINDS:
+        if head.type not in KINDS or draft.turn_id is None:
+            # COMPAT: clients demand a turn of every item; a checkpoint outside one is told as the event that it is.
             await self._plain(live)
             return
         key, at_ms = head.id.lower(), moment_of(draft.at, draft.payload) // 1000
-        value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id}
-        if draft.turn_id is not None:
-            value["turnId"] = draft.turn_id
+        value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": draft.turn_id}
         value["sequence"] = live.sequence
         is_known = key in self._open_items
         if draft.type in ITEM_OPENS:

@@ -25,7 +25,7 @@ from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.recovery import interrupt_job, recover_at_start
+from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
@@ -83,13 +83,15 @@ class Runtime:
             self.contents.diff_of_thread,
             self.contents.artifact_of,
             self.contents.spill,
+            self.contents.owned,
             self.clock,
+            self.settings.lock_seconds,
         )
         self.reader = Reader(self.root, self.root_id)
         self.feed = Feed(self)
         self.writer = Writer(place, self._deliver)
         self.writer.start()
-        await self.exclusive(recover_at_start)
+        await self.exclusive(lambda writer: None)  # opening the projection finishes what a crash left half done
         await self.interrupt_dead_turns()
 
     def _prepare(self) -> None:
@@ -120,6 +122,7 @@ class Runtime:
         if hasattr(self, "feed"):
             self.feed.close()
             self.reader.close()
+            self.writer.close()
         self.boots.close()
 
     # -- reading ----------------------------------------------------------------------------------------------

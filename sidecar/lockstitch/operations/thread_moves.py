@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from lockstitch.artifacts.documents import thread_folders
 from lockstitch.codec import encode
 from lockstitch.errors import InvalidError, NotFoundError
 from lockstitch.operations.call import Call
@@ -46,7 +44,7 @@ async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dic
 
 async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     """Delete a thread for a request."""
-    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id, _owned_by(runtime, writer)))
+    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id))
 
 
 async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
@@ -55,19 +53,6 @@ async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Wri
         job: ExclusiveJob = runtime.job(ExclusiveJob, run=run)
         future = runtime.enqueue(job)
     return await runtime.settled(call, job, future)
-
-
-def _owned_by(runtime: Runtime, writer: Writer) -> Callable[[ThreadRow], Sequence[Path]]:
-    """What goes with a thread: its documents and exports, and contents that no other thread refers to."""
-
-    def owned(row: ThreadRow) -> list[Path]:
-        sidecar = runtime.contents.sidecar(row.cwd if row.linked and row.cwd else None)
-        found = thread_folders(sidecar, row.thread_id)
-        for sha256 in writer.rows.contents_only_of(row.thread_no):
-            found += sidecar.paths_of(sha256)
-        return found
-
-    return owned
 
 
 # -- fork ---------------------------------------------------------------------------------------------------------
@@ -151,7 +136,7 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
         fork_id, now = uuid7(), runtime.now()
         payload = started_payload(fork_id, plan.payload(runtime, params, workspace))
         started = Draft("thread.started", encode(payload), new_id("evt"), now)
-        staged = runtime.root.trash / f"{runtime.boot_id}-{fork_id}"
+        staged = runtime.root.staged_rollout(runtime.boot_id, fork_id)
         closing = _closing(plan.open_turn, runtime.boot_id)
         await runtime.slowly(
             lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)

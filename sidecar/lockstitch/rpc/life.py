@@ -17,6 +17,7 @@ from typing import Any
 from lockstitch import __version__
 from lockstitch.data_root import DataRoot
 from lockstitch.log import start_log, where
+from lockstitch.platform import faults
 from lockstitch.rpc.application import Application
 from lockstitch.rpc.claim import Wire
 from lockstitch.rpc.connection import Connection
@@ -53,6 +54,8 @@ class Start:
 def live(start: Start, load: Callable[[], Application]) -> int:
     """Serve until the end; the exit status."""
     settings = start.settings
+    if settings.faults is not None:
+        faults.arm(settings.faults)
     file = None if settings.read_only else DataRoot(Path(settings.data_root)).log_file
     log = start_log(file, settings.log_level)
     try:

@@ -9,9 +9,13 @@ import msgspec
 
 from lockstitch import codec
 
+RECEIVED_AT = "$receivedAt"
+"""In a payload whose event has a time of its own: when it came in by our clock. A host's own field of that name
+is not kept."""
 
-class Received(msgspec.Struct):
-    receivedAt: str | None = None  # noqa: N815
+
+class Received(msgspec.Struct, rename={"at": RECEIVED_AT}):
+    at: str | None = None
 
 
 class ItemPayload(msgspec.Struct):

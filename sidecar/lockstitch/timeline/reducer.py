@@ -8,6 +8,7 @@ Invariant: of a payload only the fields that rows need are decoded; `item` is al
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 
 import msgspec
 
@@ -35,6 +36,9 @@ from lockstitch.timeline.times import microseconds_of
 
 MARK_EVERY = 64
 PREVIEW_CHARACTERS = 200
+_RECEIVED_AT = f'"{payloads.RECEIVED_AT}":'.encode()
+_MOST_TOKENS = 1 << 53
+"""A larger count in one event is nonsense, and a thousand such counts still fit a column."""
 
 TURN_ENDS: dict[str, TurnStatus] = {
     "turn.completed": TurnStatus.completed,
@@ -115,8 +119,8 @@ def reduce(state: ThreadState, fact: Fact) -> None:
 
 def moment_of(at: str, payload: bytes) -> int:
     """When an event happened by our own clock, in microseconds: `at`, unless that was only a host's claim."""
-    if b'"receivedAt":' in payload:
-        received = payloads.read_received(payload).receivedAt
+    if _RECEIVED_AT in payload:
+        received = payloads.read_received(payload).at
         if received is not None:
             return microseconds_of(received)
     return microseconds_of(at)
@@ -191,9 +195,9 @@ def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None,
         thread.items -= row.items
         usage.add(usage_of(row), -1)
         state.touch_turn(row)
+        if row.turn_no == thread.preview_turn:
+            thread.preview, thread.preview_turn = "", None
     set_usage(thread, usage)
-    if thread.turn_count == 0:
-        thread.preview = ""
 
 
 def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
@@ -290,6 +294,7 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)
+        state.thread.preview_turn = row.turn_no
     state.touch_item(row)
 
 
@@ -387,12 +392,13 @@ def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
 
 
 def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePayload) -> None:
+    cost = sent.costUsd if sent.costUsd is not None and isfinite(sent.costUsd) else None
     usage = Usage(
-        int(sent.inputTokens),
-        int(sent.cachedInputTokens),
-        int(sent.outputTokens),
-        int(sent.reasoningOutputTokens),
-        sent.costUsd,
+        _tokens(sent.inputTokens),
+        _tokens(sent.cachedInputTokens),
+        _tokens(sent.outputTokens),
+        _tokens(sent.reasoningOutputTokens),
+        cost,
         1,
     )
     for row in (state.thread, turn):
@@ -400,6 +406,10 @@ def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePay
             total = usage_of(row)
             total.add(usage)
             set_usage(row, total)
+
+
+def _tokens(count: float) -> int:
+    return int(min(count, _MOST_TOKENS))
 
 
 def _on_route(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
