@@ -257,6 +257,7 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
     if turn is None:
         return
     turn.status, turn.completed_at, turn.end_at = TURN_ENDS[fact.type], moment, fact.line_at
+    turn.boot_id = None  # of use while the turn is open; a quarter of its row
     for item in [row for row in state.open_items.values() if row.turn_no == turn.turn_no]:
         streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
         whole = streamed and turn.status == TurnStatus.completed
