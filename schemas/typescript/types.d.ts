@@ -596,6 +596,18 @@ export interface Artifact {
    */
   turnId?: string;
   /**
+   * The item whose output it is.
+   */
+  itemId?: string;
+  /**
+   * SHA-256 of the content, 64 hexadecimal digits.
+   */
+  sha256?: string;
+  /**
+   * Size of the content.
+   */
+  bytes?: number;
+  /**
    * Of thread and path, for a file version.
    */
   artifactId?: string;

@@ -15,6 +15,7 @@ from lockstitch.imports.codex_edits import CodexEdits
 from lockstitch.imports.codex_head import is_context, message_texts
 from lockstitch.imports.composer import Call, Composer
 from lockstitch.imports.fields import mapping, sequence, string
+from lockstitch.imports.source import SourceEvent
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 _OUTPUTS = frozenset(
@@ -59,6 +60,13 @@ class CodexItems:
         unanswered, self._unanswered = self._unanswered, []
         for offset, payload in unanswered:
             self._composer.keep_opaque("message.user", payload, key=f"line:{offset}:unanswered")
+
+    def unanswered_texts(self) -> list[SourceEvent]:
+        """The events of those messages as if the file ended here, without changing the reading."""
+        unanswered, opaque = list(self._unanswered), self._composer.account.opaque.copy()
+        self.flush_unanswered_texts()
+        self._unanswered, self._composer.account.opaque = unanswered, opaque
+        return self._composer.take()
 
     def user_event(self, payload: dict[str, Any]) -> None:
         """`event_msg/user_message`."""

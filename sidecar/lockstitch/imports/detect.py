@@ -29,11 +29,11 @@ _SUPPORTED = "Codex rollouts (.jsonl, 0.20 and later) and Claude Code transcript
 def open_source(path: Path) -> SourceReading:
     """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead."""
     thread = describe(path)
-    head = list(read_head(path))
+    head = read_head(path)
     if thread.client == "codex":
-        return CodexReading(thread, bare=codex_head.is_bare(head[0]))
-    messages = [line for line in head if claude_head.is_conversation(line)]
-    return ClaudeReading(thread, sidechain=bool(messages) and messages[0].get("isSidechain") is True)
+        return CodexReading(thread, bare=codex_head.is_bare(next(head)))
+    first = next((line for line in head if claude_head.is_conversation(line)), dict[str, Any]())
+    return ClaudeReading(thread, sidechain=first.get("isSidechain") is True)
 
 
 def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> SourceThread:

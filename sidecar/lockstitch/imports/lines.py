@@ -39,20 +39,22 @@ class DamagedLine:
 
 
 def read_lines(
-    file: BinaryIO, *, start: int = 0, final: bool = False, chunk_bytes: int = CHUNK
+    file: BinaryIO, *, start: int = 0, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK
 ) -> Iterator[SourceLine | DamagedLine]:
-    """Read from byte `start` to the end of the file, a chunk at a time.
+    """Read from byte `start` to byte `end`, else to the end of the file, a chunk at a time.
 
     An unterminated last line counts if it is whole; a torn half is left unread, and is damage only when
     `final` says that nothing more will be written.
     """
     file.seek(start)
     offset, held, dropped = start, bytearray(), 0
-    while chunk := file.read(chunk_bytes):
+    left = (1 << 62) if end is None else end - start
+    while left > 0 and (chunk := file.read(min(chunk_bytes, left))):
+        left -= len(chunk)
         position = 0
-        while (end := chunk.find(b"\n", position)) >= 0:
-            held += chunk[position:end]
-            position = end + 1
+        while (stop := chunk.find(b"\n", position)) >= 0:
+            held += chunk[position:stop]
+            position = stop + 1
             if dropped:
                 yield DamagedLine(offset, dropped + len(held), "tooLong")
             else:

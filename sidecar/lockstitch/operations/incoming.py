@@ -14,6 +14,7 @@ from typing import Any
 from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.items import item_of
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
@@ -27,6 +28,8 @@ _UNIQUE_ID = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<![0-9A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Z])",
     re.IGNORECASE,
 )
+_MADE_ITEMS = frozenset({"message.created", "command.started", "command.exited"})
+"""Events whose fields become those of an item and must be right for it."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
@@ -68,6 +71,8 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
                 item_id = whole["id"]
             else:
                 check_payload(type_, payload)
+                if type_ in _MADE_ITEMS:
+                    item_of(type_, payload, "item", None)
         except (PayloadError, ItemError) as error:
             raise _misfit(error, type_, place) from None
     elif item_id is not None and not is_id(item_id):

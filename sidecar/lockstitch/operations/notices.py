@@ -18,11 +18,12 @@ from lockstitch.operations.views.turns import turn_value, usage_value
 from lockstitch.rollout.line import Draft
 from lockstitch.rollout.scan import Record, scan
 from lockstitch.timeline import queries
+from lockstitch.timeline.compose import compose
 from lockstitch.timeline.events import event_of_draft
 from lockstitch.timeline.items import segment_text_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, ITEM_OPENS, TURN_ENDS, moment_of
-from lockstitch.timeline.rows import KINDS, TurnStatus, usage_of
+from lockstitch.timeline.rows import KINDS, ItemKind, ItemStatus, TurnStatus, usage_of
 from lockstitch.timeline.times import text_of
 
 if TYPE_CHECKING:
@@ -76,12 +77,11 @@ class Announcer:
         await self._notify(DELTA_METHODS[type_], value)
 
     async def _announce_item_of_delta(self, type_: str, event_id: str, turn_id: str, item_id: str) -> None:
-        """Text of an item that nobody announced: it starts here, empty."""
-        from lockstitch.timeline.compose import compose
-        from lockstitch.timeline.rows import ItemStatus
-
+        """Text of an item that was not announced to this client: it starts here, as far as it is stored."""
         self._open_items[item_id.lower()] = turn_id
-        item = compose(item_id, DELTAS[type_], None, (), ItemStatus.in_progress)
+        item = (await self._runtime.read(self._items_by_id([item_id])))[0]
+        if item is None:
+            item = compose(item_id, DELTAS[type_], None, (), ItemStatus.in_progress)
         value = {
             "item": item,
             "threadId": self._subscription.thread_id,
@@ -169,31 +169,39 @@ class Announcer:
         moment = moment_of(live.draft.at, live.draft.payload)
         turn = await self._runtime.read(self._turn_at(turn_id, TURN_ENDS[live.draft.type], moment))
         if turn is not None:
-            value = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
+            value: dict[str, Any] = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
             await self._notify("turn/completed", value)
 
     async def _end_open_items(self, live: Live, turn_id: str) -> None:
-        """The turn's end closes what was still open in it."""
+        """The turn's end closes what was still open in it, also what began before this client came."""
         mine = [key for key, owner in self._open_items.items() if (owner or "").lower() == turn_id.lower()]
-        if not mine:
-            return
-        items = await self._runtime.read(self._items_by_id(mine))
-        for key, item in zip(mine, items, strict=True):
-            self._open_items.pop(key, None)
+        mine += [key for key in await self._runtime.read(self._cut_off(turn_id)) if key not in mine]
+        at_ms = moment_of(live.draft.at, live.draft.payload) // 1000
+        for key, item in zip(mine, await self._runtime.read(self._items_by_id(mine)), strict=True):
+            is_known = self._open_items.pop(key, None) is not None
             if item is not None:
-                value = {
-                    "item": item,
-                    "threadId": self._subscription.thread_id,
-                    "turnId": turn_id,
-                    "completedAtMs": moment_of(live.draft.at, live.draft.payload) // 1000,
-                    "sequence": live.sequence,
-                }
-                await self._notify("item/completed", value)
+                value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": turn_id}
+                value["sequence"] = live.sequence
+                if not is_known:
+                    await self._notify("item/started", {**value, "startedAtMs": at_ms})
+                await self._notify("item/completed", {**value, "completedAtMs": at_ms})
+
+    def _cut_off(self, turn_id: str) -> Callable[[View], list[str]]:
+        """Keys of the items that the turn's end closed."""
+
+        def look(view: View) -> list[str]:
+            thread = view.thread(self._subscription.thread_id)
+            turn = view.rows.turn(thread.thread_no, turn_id)
+            found = () if turn is None else queries.items_closed_by_end(view, thread.thread_no, turn.turn_no)
+            return [row.item_id.lower() for row in found]
+
+        return look
 
     def _items_by_id(self, keys: list[str]) -> Callable[[View], list[Raw | None]]:
         def look(view: View) -> list[Raw | None]:
             thread = view.thread(self._subscription.thread_id)
             rows = [view.rows.item(thread.thread_no, key) for key in keys]
+            rows = [None if row is None or row.kind == ItemKind.other else row for row in rows]
             with view.rollout(thread) as rollout:
                 values = iter(item_values(rollout.lines, [row for row in rows if row is not None]))
                 return [None if row is None else next(values) for row in rows]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -38,6 +38,9 @@ from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
+if TYPE_CHECKING:
+    from lockstitch.operations.import_jobs import ImportJobs
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -61,6 +64,9 @@ class Runtime:
         self.boots = Boots(self.root, boot_id)
         self.order = ThreadOrder()
         self.background: set[asyncio.Task[Any]] = set()
+        self.at_drain: list[Callable[[], None]] = []
+        """Called when the process is about to end: what runs in the background comes to a stop."""
+        self.imports: ImportJobs | None = None
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
@@ -108,6 +114,8 @@ class Runtime:
 
     async def drain(self) -> bool:
         """Wait until everything accepted is stored; False if something could not be."""
+        for stop in self.at_drain:
+            stop()
         for task in list(self.background):
             with suppress(BaseException):
                 await task

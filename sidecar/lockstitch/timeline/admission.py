@@ -118,7 +118,7 @@ class Admission:
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
     _items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    _streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     _known: dict[str, Known | None] = field(default_factory=dict[str, "Known | None"])
     _checkpoints: set[str] = field(default_factory=set[str])
@@ -144,7 +144,7 @@ class Admission:
 
     def add(self, event: Incoming) -> None:
         """Admit one event or refuse the whole append. Raises LockstitchError."""
-        if event.event_id is not None and self._is_repeated(event):
+        if event.digest is not None and self._is_repeated(event):
             return
         if event.snapshot is not None:
             turn_id = self._turn_for(event)
@@ -163,6 +163,14 @@ class Admission:
                         self._open = None
                         self._items.clear()
 
+    def reopen(self, turn_id: str, at: str) -> None:
+        """Go on with a turn that we ended ourselves, as an import does whose source has grown. No-op if it is open.
+
+        Raises NotFoundError, or ConflictError while another turn is open.
+        """
+        if self._status(turn_id) not in (None, TurnStatus.in_progress):
+            self._resume(turn_id, at)
+
     def add_delta(self, event: Incoming) -> None:
         """Take streamed text into its segment; nothing is written yet."""
         turn_id = cast(str, self._turn_for(event))
@@ -180,7 +188,15 @@ class Admission:
                 segment.type, codec.encode(payload), segment.event_id, segment.at, segment.turn_id, segment.item_id
             )
             self.drafts.append(at)
-            self._streams.setdefault(segment.item_id.lower(), []).append(segment.text)
+            self._streams.setdefault(segment.item_id.lower(), []).append(segment)
+
+    def undo(self) -> None:
+        """The append is refused: what was streamed before stays accepted, what it brought was never here."""
+        self.segments.give_back(self.flushed)
+        for answer in self.answers:
+            if answer.segment is not None:
+                answer.segment.take_back(answer.delta)
+        self.segments.drop_empty()
 
     # -- repeats ----------------------------------------------------------------------------------------------
     def _is_repeated(self, event: Incoming) -> bool:
@@ -255,12 +271,12 @@ class Admission:
             turnId=turn_id,
         )
 
-    def _resume(self, turn_id: str) -> None:
+    def _resume(self, turn_id: str, at: str | None = None) -> None:
         if self._open is not None:
             self._refuse_second_turn()
         turn_id = self._spelling(turn_id)
         payload = codec.encode({"bootId": self.around.boot_id})
-        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), self.now(), turn_id))
+        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), at or self.now(), turn_id))
         self._statuses[turn_id.lower()] = TurnStatus.in_progress
         self._open = turn_id
 
@@ -322,10 +338,12 @@ class Admission:
             item = items.over(event.whole)
         else:
             item = items.item_of(event.type, event.payload, item_id, before)
-        item = self.around.spill(item)
+        whole, item = item, self.around.spill(item)
         self._items[key] = item
         self._streams.pop(key, None)
         rest = {name: value for name, value in event.payload.items() if name != "item"}
+        if item is not whole:  # what was too large for the item is too large beside it
+            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != whole[name])
         self._draft(event, {**rest, "item": item}, turn_id, item_id)
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
@@ -334,9 +352,10 @@ class Admission:
         row = self.state.item(item_id)
         if item is None and row is not None:
             item = items.composed(row, self.around.read_line)
-        texts = self._streams.get(key)
-        if texts:
-            item = items.with_texts(item, item_id, texts)
+        segments = self._streams.get(key)
+        if segments:
+            texts = [segment.text for segment in segments]
+            item = items.with_texts(item, item_id, DELTAS[segments[0].type], texts)
         return item
 
     # -- files ------------------------------------------------------------------------------------------------
@@ -354,7 +373,8 @@ class Admission:
         made = decide(snapshot, known, artifact, lambda: new_id("ckpt"), self.around.diff_of)
         for number, checkpoint in enumerate(made, 1):
             last = number == len(made)
-            sent = event if last else Incoming("artifact.snapshot", {}, own=True)
+            # What an import found out about a file it found out then, not now.
+            sent = event if last else Incoming("artifact.snapshot", {}, own=True, at=event.at if event.own else None)
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
             self._known[snapshot.path] = checkpoint.known

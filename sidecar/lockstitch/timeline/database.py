@@ -11,10 +11,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
 from lockstitch.errors import StorageError
+from lockstitch.platform.files import storage_error
 from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
 
 Connection = Any
@@ -58,6 +60,28 @@ class Database:
             self.connection.close()
             raise
         self.identity = _identity(path)
+
+    @classmethod
+    def in_memory(cls) -> Database:
+        """A projection that is nowhere on the disk, empty."""
+        made = cls.__new__(cls)
+        made.path, made.identity = Path(":memory:"), None
+        made.connection = apsw.Connection(":memory:")
+        made.connection.execute(TABLES)
+        return made
+
+    @classmethod
+    def frozen(cls, path: Path) -> Database:
+        """A file that nobody can write, opened without locks. Raises DamagedDatabaseError."""
+        made = cls.__new__(cls)
+        made.path, made.identity = path, _identity(path)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        with database_errors(path):
+            made.connection = apsw.Connection(f"file:{quote(os.fspath(path))}?immutable=1", flags=flags)
+            if made.pragma("application_id") != APPLICATION_ID or made.pragma("user_version") != len(MIGRATIONS):
+                made.close()
+                raise DamagedDatabaseError("not a projection of this version")
+        return made
 
     def _configure(self, read_only: bool, bulk: bool) -> None:
         connection = self.connection
@@ -130,6 +154,8 @@ def database_errors(path: Path) -> Generator[None]:
         raise
     except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.BusyError, apsw.CantOpenError) as error:
         raise _storage_error(error, path) from error
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def _storage_error(error: apsw.Error, path: Path) -> StorageError:

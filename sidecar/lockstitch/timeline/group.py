@@ -129,7 +129,7 @@ class Group:
         try:
             job.build(admission)
         except BaseException:
-            batch.segments.give_back(admission.flushed)
+            admission.undo()
             raise
         if job.deltas and any(segment.is_full for segment in batch.segments.open()):
             admission.flush()

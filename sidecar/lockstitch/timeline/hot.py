@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -40,6 +41,7 @@ class HotThreads:
         self._writer = writer
         self._batches: OrderedDict[str, Batch] = OrderedDict()
         self._segments: dict[str, Segments] = {}
+        self._durable_folders: set[Path] = set()
         self.version = -1
         """`PRAGMA data_version` when the batches were last known to be current."""
 
@@ -89,7 +91,7 @@ class HotThreads:
         key = thread_id.lower()
         # The number is taken in this transaction at once: the next new thread of the group asks for the next one.
         store(self._writer.database.connection, state)
-        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root))
+        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root, durable=self._durable_folders))
 
     def _keep(self, key: str, batch: Batch) -> Batch:
         self._batches[key] = batch

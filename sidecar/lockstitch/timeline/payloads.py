@@ -5,6 +5,8 @@ Invariant: unknown fields are skipped without being decoded; a payload of anothe
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from lockstitch import codec
@@ -25,8 +27,8 @@ class ItemPayload(msgspec.Struct):
 class ItemHead(msgspec.Struct):
     id: str
     type: str
-    status: str | None = None
-    interrupted: bool = False
+    status: Any = None
+    """A word in the items that we know; an unknown one may mean anything by it."""
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 

@@ -223,6 +223,8 @@ def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         source.readBytes,
         source.readSha256,
         source.events,
+        fact.line_at,
+        fact.line_length,
     )
     state.new_rows.append(state.import_source)
 
@@ -272,6 +274,15 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         _add_usage(state, turn, named)
 
 
+def interrupt(state: ThreadState, moment: int) -> None:
+    """End the open turn as recovery would, without its event: for what is only shown."""
+    turn = state.open_turn()
+    if turn is not None:
+        fact = Fact(state.thread.last_sequence, "", "turn.interrupted", "", turn.turn_id, None, b"{}", 0, 0, 0)
+        _on_turn_end(state, fact, turn, moment)
+        state.touch_turn(turn)
+
+
 # -- items ----------------------------------------------------------------------------------------------------
 _STATUS = {
     "inProgress": ItemStatus.in_progress,
@@ -292,8 +303,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if fact.type in ITEM_OPENS:
         row.status = ItemStatus.in_progress
     else:
-        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef:
+        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
+    if head.outputRef and row.kind != ItemKind.other:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)

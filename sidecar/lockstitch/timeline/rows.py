@@ -233,7 +233,7 @@ class ClientEventRow:
 
 @dataclass(slots=True)
 class ImportSourceRow:
-    """How much of another tool's session file is in this thread."""
+    """How much of another tool's session file is in this thread; the line is that of the newest `thread.imported`."""
 
     table: ClassVar[str] = "import_source"
     thread_no: int
@@ -243,6 +243,8 @@ class ImportSourceRow:
     read_bytes: int
     read_sha256: str
     events: int
+    line_at: int
+    line_length: int
 
 
 Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow

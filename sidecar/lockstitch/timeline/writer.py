@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -270,6 +271,7 @@ class Writer:
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
+        before = len(self._happenings)
         for last in (False, True):
             try:
                 self._enter()
@@ -291,12 +293,23 @@ class Writer:
             else:
                 self.answer(job, result)
                 self._leave()
-                return
+                break
+        if job.wait_for_reply:
+            caused = self._happenings[before:]
+            self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
             return
-        waiting = [job for job in jobs if not (isinstance(job, AppendJob) and job.deltas and self._take_delta(job))]
+        waiting: list[Job[Any]] = []
+        busy: set[str] = set()
+        for job in jobs:
+            if isinstance(job, AppendJob):
+                # What came before a delta on its thread stands before it, in the log and in what is told.
+                if job.deltas and job.thread_id.lower() not in busy and self._take_delta(job):
+                    continue
+                busy.add(job.thread_id.lower())
+            waiting.append(job)
         if not waiting and not flush:
             return
         if self._try_group(waiting, flush or [], last=False):
@@ -362,7 +375,7 @@ class Writer:
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
         batch = self._hot.find(job.thread_id)
-        if batch is None or not self._hot.is_fresh():
+        if batch is None or not self._hot.is_fresh() or batch.state.thread.open_turn_no is None:
             return False
         admission = Admission(batch.state, self.surroundings(batch), batch.segments)
         try:
@@ -370,6 +383,7 @@ class Writer:
                 return False
             job.build(admission)
         except LockstitchError:
+            admission.undo()
             return False  # judged again with the lock, when the rows are sure to be current
         self.answer(job, appended(batch, admission, 0))
         self.happened(Streamed(job.thread_id, admission.answers, job if job.wait_for_reply else None))
