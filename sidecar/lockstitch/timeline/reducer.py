@@ -127,6 +127,8 @@ def moment_of(at: str, payload: bytes) -> int:
 
 
 def _remember_client_event(state: ThreadState, fact: Fact) -> None:
+    if fact.digest is None and fact.req is None:
+        return
     number = state.thread.thread_no
     for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
         if digest is not None:
