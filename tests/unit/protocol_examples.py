@@ -434,6 +434,27 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"sessionId": "thread_1", "paths": ["a.py"], "reason": "before a command"},
         {"captured": [CHECKPOINT], "unchanged": ["b.py"], "failed": [{"path": "c", "reason": "tooLarge"}]},
     ),
+    "agentSession/fileCheckpoint/restore": (
+        {**ONE_CHECKPOINT, "side": "before", "confirmRestore": True, "onConflict": "backup", "createBackup": False},
+        {
+            "sessionId": "thread_1",
+            "threadId": "thread_1",
+            "checkpoint": CHECKPOINT,
+            "livePath": "src/a.py",
+            "restoredAt": AT,
+            "restoreCheckpointId": "cp_2",
+            "conflict": {"path": "src/a.py", "expectedSha256": "0" * 64, "actualSha256": "1" * 64},
+            "plan": [{"path": "src/a.py", "action": "write", "toSha256": "0" * 64, "reason": "backup"}],
+        },
+    ),
+    "agentSession/fileCheckpoint/rewind": (
+        {"sessionId": "thread_1", "toTurnId": "turn_1", "position": "before", "paths": ["src"], "dryRun": True},
+        {"plan": [{"path": "src/a.py", "action": "delete", "fromSha256": "0" * 64}], "applied": False, "rewindId": "r"},
+    ),
+    "agentSession/fileCheckpoint/undo": (
+        {"sessionId": "thread_1", "rewindId": "rewind_1", "confirmRestore": True},
+        {"plan": [], "applied": True, "rewindId": "rewind_2"},
+    ),
     "artifact/read": ({"sessionId": "thread_1", "includeContent": True}, {"artifacts": [ARTIFACT], "nextCursor": None}),
     "conversationImport/source/scan": (
         {"sourceClient": "claude", "projectPath": "/w"},

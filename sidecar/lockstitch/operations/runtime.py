@@ -17,9 +17,11 @@ import anyio
 import anyio.to_thread
 
 from lockstitch import __version__
+from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
+from lockstitch.operations.act_recovery import recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.feed import Feed
@@ -69,6 +71,7 @@ class Runtime:
         self.loop = asyncio.get_running_loop()
         await anyio.to_thread.run_sync(self._prepare)
         self.contents = Contents(self.root.artifacts, self.root_id)
+        self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
             self.boots,
@@ -83,6 +86,7 @@ class Runtime:
         self.writer = Writer(place, self._deliver)
         self.writer.start()
         await self.exclusive(recover_at_start)
+        await recover_orphans(self)
         await self.interrupt_dead_turns()
 
     def _prepare(self) -> None:

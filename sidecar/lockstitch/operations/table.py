@@ -10,12 +10,15 @@ from lockstitch.operations import (
     artifact,
     file_checkpoint,
     receipt,
+    restore,
+    rewind,
     server,
     session,
     thread,
     thread_moves,
     thread_reads,
     turn,
+    undo,
 )
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
@@ -52,5 +55,8 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "agentSession/fileCheckpoint/get": file_checkpoint.get,
     "agentSession/fileCheckpoint/diff": file_checkpoint.diff,
     "agentSession/fileCheckpoint/capture": file_checkpoint.capture,
+    "agentSession/fileCheckpoint/restore": restore.restore,
+    "agentSession/fileCheckpoint/rewind": rewind.rewind,
+    "agentSession/fileCheckpoint/undo": undo.undo,
     "artifact/read": artifact.read,
 }

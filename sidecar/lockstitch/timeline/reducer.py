@@ -159,6 +159,11 @@ class RolledBack(msgspec.Struct):
     numTurns: int  # noqa: N815
 
 
+class RolledForward(msgspec.Struct):
+    turnIds: list[str]  # noqa: N815
+    preview: str = ""
+
+
 class Recovered(msgspec.Struct):
     damage: codec.Raw = codec.NOTHING
     partial: bool = False
@@ -220,6 +225,7 @@ _turn_started = codec.decoder(TurnStarted)
 _thread_started = codec.decoder(ThreadStarted)
 _thread_updated = codec.decoder(ThreadUpdated)
 _rolled_back = codec.decoder(RolledBack)
+_rolled_forward = codec.decoder(RolledForward)
 _recovered = codec.decoder(Recovered)
 _usage = codec.decoder(UsagePayload)
 _turn_ended = codec.decoder(TurnEnded)
@@ -337,6 +343,24 @@ def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None,
     set_usage(thread, usage)
     if thread.turn_count == 0:
         thread.preview = ""
+
+
+def _on_thread_rolled_forward(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    thread, forward = state.thread, _rolled_forward(fact.payload)
+    usage = usage_of(thread)
+    for turn_id in forward.turnIds:
+        row = state.turn(turn_id)
+        if row is None or not row.hidden:
+            continue
+        row.hidden = 0
+        thread.turn_count += 1
+        thread.messages += row.messages
+        thread.items += row.items
+        usage.add(usage_of(row))
+        state.touch_turn(row)
+    set_usage(thread, usage)
+    thread.preview = thread.preview or forward.preview
 
 
 def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
@@ -573,6 +597,7 @@ _HANDLERS: dict[str, Callable[[ThreadState, Fact, TurnRow | None, int], None]] =
     "thread.archived": _on_thread_archived,
     "thread.unarchived": _on_thread_archived,
     "thread.rolledBack": _on_thread_rolled_back,
+    "thread.rolledForward": _on_thread_rolled_forward,
     "thread.recovered": _on_thread_recovered,
     "thread.imported": _on_imported,
     "turn.started": _on_turn_started,
