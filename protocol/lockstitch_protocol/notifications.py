@@ -49,7 +49,10 @@ class ItemStarted(Shape):
     thread_id: str = Field(description="The thread.")
     turn_id: str = Field(description="Its turn.")
     started_at_ms: int = Field(description="Unix milliseconds.")
-    sequence: Count = Field(description="Sequence of the event.")
+    sequence: Count | None = Field(
+        default=None, description="Sequence of the event; absent where streamed text, not stored yet, began the item."
+    )
+    event_id: str | None = Field(default=None, description="In that case: event of the segment of that text.")
 
 
 class ItemCompleted(Shape):

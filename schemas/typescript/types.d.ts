@@ -3730,9 +3730,13 @@ export interface ItemStarted {
    */
   startedAtMs: number;
   /**
-   * Sequence of the event.
+   * Sequence of the event; absent where streamed text, not stored yet, began the item.
    */
-  sequence: number;
+  sequence?: number;
+  /**
+   * In that case: event of the segment of that text.
+   */
+  eventId?: string;
 }
 /**
  * Payload of message.created.

@@ -68,7 +68,7 @@ def decode(data: bytes | bytearray | memoryview) -> Any:
         raise TooDeepError(f"nested deeper than {MAX_DEPTH}") from None
     except (msgspec.DecodeError, ValueError) as error:
         return _decode_slowly(data, str(error))
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _measure(data) > MAX_DEPTH:
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _is_too_deep(value):
         raise TooDeepError(f"nested deeper than {MAX_DEPTH}")
     if b"-0" in data and _MINUS_ZERO.search(data):
         return _decode_slowly(data, "")  # msgspec turns the integer -0 into 0
@@ -109,7 +109,21 @@ def decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MINUS_ZERO = re.compile(rb"(?:^|[\[:,\s])-0(?![0-9.eE])")
+_MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^\[:,\s]-0)")
+"""Begins with the literal, so that searching a large message full of UUIDs costs little."""
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Whether lists and objects lie more than MAX_DEPTH deep in each other; level by level, without recursion."""
+    inner: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level: list[Any] = [found for found in inner if type(found) is dict or type(found) is list]
+        if not level:
+            return False
+        inner = []
+        for found in level:
+            inner += found.values() if type(found) is dict else found
+    return True
 
 
 def _whole_number(text: str) -> int | Digits:

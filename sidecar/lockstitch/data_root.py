@@ -64,6 +64,14 @@ class DataRoot:
         """The file whose lock that boot holds while it lives."""
         return self.boots / boot_id
 
+    def staged_rollout(self, boot_id: str, thread_id: str) -> Path:
+        """Where that process writes a new rollout before it appears whole; left by a crash, a start removes it."""
+        return self.trash / f"{boot_id}-{thread_id}"
+
+    def doomed(self, token: str, name: str) -> Path:
+        """Where the rollout of a deleted thread goes before it is removed."""
+        return self.trash / f"{token}-{name}"
+
     def private_directories(self) -> tuple[Path, ...]:
         """The directories that a writable root has from its first start."""
         return (

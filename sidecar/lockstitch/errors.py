@@ -63,4 +63,9 @@ class InvalidError(LockstitchError):
     @classmethod
     def at(cls, path: str, message: str) -> InvalidError:
         """One field is wrong: `path` is dotted, as in the params (`runtimeEvents.2.payload.item`)."""
-        return cls(f"{path}: {message}", errors=[{"path": path, "message": message}])
+        return cls(f"{named(path)}: {message}.", errors=[{"path": path, "message": message}])
+
+
+def named(path: str) -> str:
+    """How a message begins that is about one parameter."""
+    return f"Parameter {path} is not valid" if path else "The params are not valid"

@@ -20,6 +20,7 @@ VARIABLES: Final = ("LOCKSTITCH_DATA_DIR", "APP_SERVER_DATA_DIR", "LOCKSTITCH_RU
 """Environment variables that name the data root, the first that is not empty wins."""
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+LOCK_SECONDS: Final = 10.0
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 USAGE: Final = """\
@@ -59,7 +60,16 @@ class RootChoice:
 class Settings:
     """What this process was told. Frozen."""
 
-    __slots__ = ("accepted", "log_level", "max_message_bytes", "parent_pid", "read_only", "root")
+    __slots__ = (
+        "accepted",
+        "faults",
+        "lock_seconds",
+        "log_level",
+        "max_message_bytes",
+        "parent_pid",
+        "read_only",
+        "root",
+    )
 
     root: RootChoice
     read_only: bool
@@ -67,6 +77,10 @@ class Settings:
     max_message_bytes: int
     parent_pid: int | None
     log_level: str
+    lock_seconds: float
+    """How long a change waits for the write lock of the data root."""
+    faults: str | None
+    """A plan of faults to obey: tests only."""
     accepted: tuple[str, ...]
     """Arguments of hosts that are taken without effect, for the log."""
 
@@ -78,6 +92,8 @@ class Settings:
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         parent_pid: int | None = None,
         log_level: str = "info",
+        lock_seconds: float = LOCK_SECONDS,
+        faults: str | None = None,
         accepted: tuple[str, ...] = (),
     ) -> None:
         put = object.__setattr__
@@ -86,6 +102,8 @@ class Settings:
         put(self, "max_message_bytes", max_message_bytes)
         put(self, "parent_pid", parent_pid)
         put(self, "log_level", log_level)
+        put(self, "lock_seconds", lock_seconds)
+        put(self, "faults", faults)
         put(self, "accepted", accepted)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -257,6 +275,8 @@ def settings_of_process(arguments: Arguments) -> Settings:
         max_message_bytes=arguments.max_message_bytes,
         parent_pid=arguments.parent_pid,
         log_level=arguments.log_level,
+        lock_seconds=float(os.environ.get("LOCKSTITCH_LOCK_SECONDS") or LOCK_SECONDS),
+        faults=os.environ.get("LOCKSTITCH_FAULTS") or None,
         accepted=tuple(arguments.accepted),
     )
 

@@ -298,6 +298,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "thread/archive": (THREAD_ONLY, {}),
     "thread/unarchive": (THREAD_ONLY, {"thread": THREAD}),
     "thread/delete": (THREAD_ONLY, {}),
+    "thread/rollback": ({"threadId": "thread_1", "numTurns": 1}, {"thread": THREAD}),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),

@@ -40,6 +40,8 @@ class Entry(NamedTuple):
 
 class FakeRuntime:
     def __init__(self, settings: Any, boot_id: str) -> None:
+        if os.environ.get("FAKE_START") == "cannot be made":
+            raise ValueError("secret-word")
         self.boot_id = boot_id
         self.gate = asyncio.Event()
         self.order: list[Any] = []

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lockstitch.artifacts.documents import bounded_diff, write_version
+from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
 from lockstitch.artifacts.paths import artifact_id
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
@@ -20,7 +21,7 @@ from lockstitch.errors import LockstitchError
 from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.timeline.checkpoints import ABSENT, DiffOf, DiffText
 from lockstitch.timeline.reader import View
-from lockstitch.timeline.rows import CheckpointRow
+from lockstitch.timeline.rows import CheckpointRow, ThreadRow
 
 SPILL_BYTES = 64 << 10
 PREVIEW_BYTES = 2 << 10
@@ -60,6 +61,14 @@ class Contents:
     def artifact_of(path: str) -> str:
         """The id of a path's version documents."""
         return artifact_id(path)
+
+    def owned(self, row: ThreadRow, only: Sequence[str]) -> list[Path]:
+        """What goes with a deleted thread: its documents and exports, and contents that no other refers to."""
+        sidecar = self.sidecar(row.cwd if row.linked and row.cwd else None)
+        found = thread_folders(sidecar, row.thread_id)
+        for sha256 in only:
+            found += sidecar.paths_of(sha256)
+        return found
 
     # -- diffs ------------------------------------------------------------------------------------------------
     def diff_of_thread(self, thread_id: str) -> DiffOf:
@@ -123,9 +132,7 @@ class Contents:
             shown = {"content": [{"type": "text", "text": preview}]}
         elif name == "contentItems":
             shown = [{"type": "inputText", "text": preview}]
-        reference = {"artifactRef": f"sha256:{sha256}", "sha256": sha256, "bytes": len(data), "preview": preview}
-        if not is_text:
-            reference["field"] = name
+        reference = {"artifactRef": f"sha256:{sha256}", "sha256": sha256, "bytes": len(data)}
         return {**item, name: shown, "outputRef": reference}
 
 

@@ -56,7 +56,8 @@ def undoing(facts: dict[str, Any], act_id: str) -> Conversation | None:
             first = min((row.turn_no for row in rows), default=0)
             if any(row.turn_no > first for row in newest) or not all(row.hidden for row in rows):
                 return {}  # the conversation has gone on since: its turns stay as they are
-            payload = {"turnIds": hidden, "preview": facts.get("preview") or "", "rewindId": act_id}
+            told = {name: facts[name] for name in ("preview", "previewTurnId") if name in facts}
+            payload = {"turnIds": hidden, "rewindId": act_id, **told}
             admission.add(Incoming("thread.rolledForward", payload, own=True))
             return {"shownTurnIds": hidden}
         if state.open_turn() is not None or {row.turn_no for row in newest} != {row.turn_no for row in rows}:
@@ -69,9 +70,13 @@ def undoing(facts: dict[str, Any], act_id: str) -> Conversation | None:
 def _hide(admission: Admission, leaving: list[TurnRow], act_id: str) -> dict[str, Any]:
     if not leaving:
         return {}
-    preview = admission.state.thread.preview
+    thread = admission.state.thread
     admission.add(Incoming("thread.rolledBack", {"numTurns": len(leaving), "rewindId": act_id}, own=True))
-    return {"hiddenTurnIds": [row.turn_id for row in reversed(leaving)], "preview": preview}
+    facts: dict[str, Any] = {"hiddenTurnIds": [row.turn_id for row in reversed(leaving)]}
+    for row in leaving:
+        if row.turn_no == thread.preview_turn:
+            facts.update(preview=thread.preview, previewTurnId=row.turn_id)
+    return facts
 
 
 def _is_hidden(thread_id: str, turn_id: str) -> NotFoundError:

@@ -49,6 +49,11 @@ class Delta:
     before: int
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The thread was deleted: the last thing that is told."""
+
+
 @dataclass(slots=True)
 class Subscription:
     """One connection watching one thread."""
@@ -56,7 +61,7 @@ class Subscription:
     thread_id: str
     connection: Connection
     last_sequence: int
-    queue: deque[Live | Delta] = field(default_factory=deque["Live | Delta"])
+    queue: deque[Live | Delta | Gone] = field(default_factory=deque["Live | Delta | Gone"])
     size: int = 0
     dropped: bool = False
     behind: bool = False
@@ -162,14 +167,8 @@ class Feed:
 
     def _offer(self, subscription: Subscription, happening: Happening) -> None:
         if isinstance(happening, Removed):
-            self._runtime.keep_running(
-                asyncio.get_running_loop().create_task(
-                    subscription.connection.notify("thread/deleted", encode({"threadId": subscription.thread_id}))
-                )
-            )
-            self._end(subscription)
-            return
-        if isinstance(happening, Committed):
+            subscription.queue.append(Gone())
+        elif isinstance(happening, Committed):
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
         else:
@@ -202,6 +201,9 @@ class Feed:
                 await self._catch_up(subscription, announcer)
                 while subscription.queue and not subscription.gone:
                     entry = subscription.queue.popleft()
+                    if isinstance(entry, Gone):
+                        await self._tell_deleted(subscription)
+                        return
                     if isinstance(entry, Delta):
                         subscription.size -= len(entry.text) + 256
                         await announcer.delta(entry)
@@ -226,6 +228,9 @@ class Feed:
         while subscription.behind and not subscription.gone:
             subscription.behind = False
             lines = await self._runtime.read(announcer.lines_after(subscription.last_sequence))
+            if lines is None:  # another process deleted it
+                await self._tell_deleted(subscription)
+                return
             for live in lines:
                 if live.sequence <= subscription.last_sequence:
                     continue
@@ -243,6 +248,10 @@ class Feed:
         await subscription.connection.notify("agentSession/eventsDropped", encode(params))
         if row is not None:
             subscription.last_sequence = max(subscription.last_sequence, row.last_sequence)
+
+    async def _tell_deleted(self, subscription: Subscription) -> None:
+        self._end(subscription)
+        await subscription.connection.notify("thread/deleted", encode({"threadId": subscription.thread_id}))
 
     # -- other processes --------------------------------------------------------------------------------------
     async def _look_for_others(self) -> None:

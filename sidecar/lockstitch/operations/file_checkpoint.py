@@ -37,10 +37,13 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
     def look(view: View) -> dict[str, Any]:
         thread = view.thread(params.session_id)
         turn_no = None if params.turn_id is None else turn_of(view, thread, params.turn_id).turn_no
+        path = params.path
+        if path is not None and thread.cwd and path.startswith(thread.cwd.rstrip("/") + "/"):
+            path = path[len(thread.cwd.rstrip("/")) + 1 :]
         page = queries.checkpoints(
             view,
             thread.thread_no,
-            path=params.path,
+            path=path,
             turn_no=turn_no,
             after=None if after is None else after[0],
             limit=params.limit,
@@ -50,7 +53,7 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         return {
             "sessionId": thread.thread_id,
             "threadId": thread.thread_id,
-            "checkpointCount": queries.count_checkpoints(view, thread.thread_no, params.path, turn_no),
+            "checkpointCount": queries.count_checkpoints(view, thread.thread_no, path, turn_no),
             "checkpoints": found,
             "nextCursor": cursor_of("checkpoints", page.rows[-1].sequence) if page.more else None,
         }

@@ -27,6 +27,7 @@ _UNIQUE_ID = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<![0-9A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Z])",
     re.IGNORECASE,
 )
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
     | {"patch.declined"}
@@ -123,7 +124,9 @@ def _time(text: str | None, place: str) -> str | None:
     if text is None:
         return None
     try:
-        return text_of(microseconds_of(text))
+        if _MOMENT.match(text) is None:
+            raise ValueError
+        return text_of(microseconds_of(text.upper()))
     except (ValueError, OverflowError):
         raise InvalidError.at(place, "must be an RFC 3339 time such as 2026-12-01T02:40:11Z") from None
 

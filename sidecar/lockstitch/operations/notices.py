@@ -121,13 +121,12 @@ class Announcer:
         draft = live.draft
         item = _item_payload(draft.payload).item
         head = _item_head(item)
-        if head.type not in KINDS:
+        if head.type not in KINDS or draft.turn_id is None:
+            # COMPAT: clients demand a turn of every item; a checkpoint outside one is told as the event that it is.
             await self._plain(live)
             return
         key, at_ms = head.id.lower(), moment_of(draft.at, draft.payload) // 1000
-        value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id}
-        if draft.turn_id is not None:
-            value["turnId"] = draft.turn_id
+        value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": draft.turn_id}
         value["sequence"] = live.sequence
         is_known = key in self._open_items
         if draft.type in ITEM_OPENS:
@@ -247,14 +246,16 @@ class Announcer:
         await self._notify("thread/tokenUsage/updated", value)
 
     # -- the rest ---------------------------------------------------------------------------------------------
-    def lines_after(self, sequence: int) -> Callable[[View], list[Live]]:
-        """A page of what stands in the log after that event."""
+    def lines_after(self, sequence: int) -> Callable[[View], list[Live] | None]:
+        """A page of what stands in the log after that event; None if the thread is gone."""
 
-        def look(view: View) -> list[Live]:
+        def look(view: View) -> list[Live] | None:
             from lockstitch.operations.feed import Live
 
             row = view.rows.thread(self._subscription.thread_id)
-            if row is None or row.last_sequence <= sequence:
+            if row is None:
+                return None
+            if row.last_sequence <= sequence:
                 return []
             found: list[Live] = []
             for record in records_after(view, row, sequence):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,9 +25,9 @@ from lockstitch.errors import StorageError
 from lockstitch.operations.act_recovery import recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
-from lockstitch.operations.feed import Feed
+from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.recovery import interrupt_job, recover_at_start
+from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
@@ -42,6 +43,11 @@ from lockstitch_protocol.ids import new_id
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class _NeedsAttentionError(Exception):
+    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+
 
 READ_THREADS = 4
 
@@ -61,6 +67,7 @@ class Runtime:
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self._touched: set[str] = set()
+        self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._ready = asyncio.Event()
         self._failed: BaseException | None = None
         self._stopped = False
@@ -79,13 +86,15 @@ class Runtime:
             self.contents.diff_of_thread,
             self.contents.artifact_of,
             self.contents.spill,
+            self.contents.owned,
             self.clock,
+            self.settings.lock_seconds,
         )
         self.reader = Reader(self.root, self.root_id)
         self.feed = Feed(self)
         self.writer = Writer(place, self._deliver)
         self.writer.start()
-        await self.exclusive(recover_at_start)
+        await self.exclusive(lambda writer: None)  # opening the projection finishes what a crash left half done
         await recover_orphans(self)
         await self.interrupt_dead_turns()
 
@@ -117,6 +126,7 @@ class Runtime:
         if hasattr(self, "feed"):
             self.feed.close()
             self.reader.close()
+            self.writer.close()
         self.boots.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -144,20 +154,27 @@ class Runtime:
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
-        if thread_id.lower() not in self._touched:
-            if await self.read(lambda view: self._needs_attention(view, thread_id)):
-                await self.attend(thread_id)
+        try:
+            return await self.read(lambda view: look(self._healthy(view, thread_id)))
+        except _NeedsAttentionError:
+            await self.attend(thread_id)
             self._touched.add(thread_id.lower())
         return await self.read(look)
 
-    def _needs_attention(self, view: View, thread_id: str) -> bool:
+    def _healthy(self, view: View, thread_id: str) -> View:
+        """The view, unless the writer has to see to the thread first."""
         row = view.thread(thread_id)
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not self.boots.is_alive(turn.boot_id):
-                return True
-        with view.rollout(row) as rollout:
-            return rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode()
+                raise _NeedsAttentionError
+        key = thread_id.lower()
+        if key not in self._touched:
+            with view.rollout(row) as rollout:
+                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
+                    raise _NeedsAttentionError
+            self._touched.add(key)
+        return view
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
@@ -227,6 +244,15 @@ class Runtime:
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
     # -- the rest ---------------------------------------------------------------------------------------------
+    async def processes(self) -> list[dict[str, object]]:
+        """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
+        known_at, found = self._processes
+        now = time.monotonic()
+        if now - known_at > LOOK_SECONDS:
+            found = await self.slowly(self.boots.living)
+            self._processes = (now, found)
+        return found
+
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
         self.background.add(task)

@@ -12,7 +12,6 @@ from lockstitch_protocol.server import NoParams
 async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, Any]:
     """What this process does, and who else is on the data root."""
     del call, params
-    processes = await runtime.slowly(runtime.boots.living)
     return {
         "bootId": runtime.boot_id,
         "uptimeMs": (runtime.clock.now() - runtime.started_us) // 1000,
@@ -21,5 +20,5 @@ async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, An
         "pendingWrites": runtime.writer.pending,
         "projectionLag": 0,
         "openThreads": runtime.feed.open_threads,
-        "processes": processes,
+        "processes": await runtime.processes(),
     }

@@ -18,6 +18,7 @@ from lockstitch.artifacts.paths import path_from_wire, path_to_wire, workspace_p
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.errors import InvalidError, UnavailableError
 from lockstitch.operations.contents import MAX_FILE_BYTES
+from lockstitch.operations.incoming import FILE_EVENTS
 from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline.admission import Incoming
@@ -54,11 +55,16 @@ class Snapshots:
     async def prepare(self, events: list[Incoming]) -> None:
         """Give each file event its snapshot. Raises InvalidError, RefusedError, StorageError."""
         row = await self.open()
-        wanted = [event for event in events if event.type in ("artifact.snapshot", "file.changed")]
-        await self._runtime.slowly(lambda: self._prepare_all(row, wanted))
+        await self._runtime.slowly(lambda: self._prepare_all(row, events))
 
     def _prepare_all(self, row: ThreadRow, events: list[Incoming]) -> None:
+        ids = [event.event_id for event in events if event.event_id is not None]
+        stored = self._runtime.reader.run(
+            lambda view: {event_id for event_id in ids if view.rows.client_event(row.thread_no, event_id)}
+        )
         for number, event in enumerate(events):
+            if event.type not in FILE_EVENTS or event.event_id in stored:
+                continue  # a retry is answered with what is stored, whatever became of the file
             try:
                 event.snapshot = self._from_event(event.payload)
             except binascii.Error:
@@ -104,7 +110,7 @@ class Snapshots:
             if self.workspace is not None:
                 check_target(Path(self.workspace), path, writing=False)
             return ABSENT, None, []
-        live = self._read(path)
+        live = self._live(path, needed=given is None)
         if given is None:
             if live is None:
                 raise UnavailableError(
@@ -128,6 +134,15 @@ class Snapshots:
         if found.get("beforeAbsent"):
             return ABSENT
         return NOT_CAPTURED if found.get("beforeNotCaptured") else None
+
+    def _live(self, path: str, *, needed: bool) -> Content | None:
+        """What the disk holds; None without a workspace, or if it is gone and the content came along."""
+        try:
+            return self._read(path)
+        except UnavailableError:
+            if needed:
+                raise
+            return None
 
     def _read(self, path: str) -> Content | None:
         if self.workspace is None:

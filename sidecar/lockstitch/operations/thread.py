@@ -42,8 +42,7 @@ async def start(runtime: Runtime, call: Call, params: wire.ThreadStartParams) ->
 
 async def start_payload(runtime: Runtime, params: wire.ThreadStartParams) -> dict[str, Any]:
     """The payload of `thread.started`. Raises InvalidError for a cwd that is not absolute."""
-    payload: dict[str, Any] = {"format": FORMAT}
-    payload.update(await workspace_fields(runtime, params.cwd))
+    payload = await workspace_fields(runtime, params.cwd)
     extra = dict(params.model_extra or {})
     for name, value in (
         ("model", params.model),
@@ -72,10 +71,15 @@ async def start_payload(runtime: Runtime, params: wire.ThreadStartParams) -> dic
     return payload
 
 
+def started_payload(thread_id: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Line 1 names its thread too, so that a rollout that was renamed still says whose it is."""
+    return {"format": FORMAT, "threadId": thread_id, **payload}
+
+
 async def open_new(runtime: Runtime, call: Call, thread_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     """Store a new thread, watch it, and describe it."""
     now = runtime.now()
-    draft = Draft("thread.started", encode(payload), new_id("evt"), now)
+    draft = Draft("thread.started", encode(started_payload(thread_id, payload)), new_id("evt"), now)
     job: CreateJob = runtime.job(CreateJob, thread_id=thread_id, created_at=now, drafts=[draft])
     async with runtime.order.turn(thread_id):
         future = runtime.enqueue(job)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from lockstitch.artifacts.documents import thread_folders
 from lockstitch.codec import encode
 from lockstitch.errors import InvalidError, NotFoundError
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
-from lockstitch.operations.thread import opened
+from lockstitch.operations.thread import opened, started_payload
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.threads import opened_value, read_extra, thread_value
 from lockstitch.operations.views.turns import turn_values
 from lockstitch.operations.workspaces import workspace_fields
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline import moves, queries
-from lockstitch.timeline.hot import FORMAT
 from lockstitch.timeline.jobs import ExclusiveJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow, TurnStatus
@@ -47,7 +44,7 @@ async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dic
 
 async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     """Delete a thread for a request."""
-    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id, _owned_by(runtime, writer)))
+    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id))
 
 
 async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
@@ -56,19 +53,6 @@ async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Wri
         job: ExclusiveJob = runtime.job(ExclusiveJob, run=run)
         future = runtime.enqueue(job)
     return await runtime.settled(call, job, future)
-
-
-def _owned_by(runtime: Runtime, writer: Writer) -> Callable[[ThreadRow], Sequence[Path]]:
-    """What goes with a thread: its documents and exports, and contents that no other thread refers to."""
-
-    def owned(row: ThreadRow) -> list[Path]:
-        sidecar = runtime.contents.sidecar(row.cwd if row.linked and row.cwd else None)
-        found = thread_folders(sidecar, row.thread_id)
-        for sha256 in writer.rows.contents_only_of(row.thread_no):
-            found += sidecar.paths_of(sha256)
-        return found
-
-    return owned
 
 
 # -- fork ---------------------------------------------------------------------------------------------------------
@@ -84,11 +68,7 @@ class _Plan:
         if last is not None:
             turn = view.rows.turn_by_number(row.thread_no, last)
             following = view.rows.turn_by_number(row.thread_no, last + 1)
-            self.until = 1 if turn is None and last == 0 else None
-            if following is not None:
-                self.until = following.first_sequence
-            if last == 0 and following is None:
-                self.until = None
+            self.until = None if following is None else following.first_sequence
             if turn is not None and turn.status == TurnStatus.in_progress:
                 self.open_turn = turn.turn_id
         elif row.open_turn_no is not None:
@@ -119,7 +99,7 @@ class _Plan:
     def payload(self, runtime: Runtime, params: wire.ThreadForkParams, workspace: dict[str, Any]) -> dict[str, Any]:
         """`thread.started` of the fork."""
         row = self.parent
-        payload: dict[str, Any] = {"format": FORMAT}
+        payload: dict[str, Any] = {}
         if params.cwd is not None:
             payload.update(workspace)
         elif row.cwd:
@@ -154,8 +134,9 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
         await runtime.attend(params.thread_id)
         plan = await runtime.read_thread(params.thread_id, lambda view: _Plan(view, params))
         fork_id, now = uuid7(), runtime.now()
-        started = Draft("thread.started", encode(plan.payload(runtime, params, workspace)), new_id("evt"), now)
-        staged = runtime.root.trash / f"{runtime.boot_id}-{fork_id}"
+        payload = started_payload(fork_id, plan.payload(runtime, params, workspace))
+        started = Draft("thread.started", encode(payload), new_id("evt"), now)
+        staged = runtime.root.staged_rollout(runtime.boot_id, fork_id)
         closing = _closing(plan.open_turn, runtime.boot_id)
         await runtime.slowly(
             lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)

@@ -16,7 +16,8 @@ import stat
 from collections.abc import Sequence
 from typing import Protocol
 
-from lockstitch.platform.files import open_private, replace, sync_directory
+from lockstitch.platform import faults
+from lockstitch.platform.files import open_private, replace, sync_directory, unlink
 
 
 def can_open_beneath(system: object, supports_dir_fd: object) -> bool:
@@ -133,6 +134,7 @@ class OpenDirectory:
 
     def make_directory(self, name: str) -> bool:
         try:
+            faults.point("mkdir", name)
             os.mkdir(name, 0o700, dir_fd=self._fd)
         except FileExistsError:
             return False
@@ -145,7 +147,7 @@ class OpenDirectory:
         replace(source, target, source_dir_fd=self._fd, target_dir_fd=self._fd)
 
     def unlink(self, name: str) -> None:
-        os.unlink(name, dir_fd=self._fd)
+        unlink(name, dir_fd=self._fd)
 
     def sync(self) -> None:
         sync_directory(".", dir_fd=self._fd)
@@ -210,7 +212,7 @@ class PathDirectory:
         replace(self._at(source), self._at(target))
 
     def unlink(self, name: str) -> None:
-        os.unlink(self._at(name))
+        unlink(self._at(name))
 
     def sync(self) -> None:
         sync_directory(self.where)

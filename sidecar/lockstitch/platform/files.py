@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.errors import StorageError
+from lockstitch.platform import faults
 
 TEMPORARY_PREFIX = ".tmp-"
 """Names of staged files begin so; one that is left after a crash may be removed once nobody writes."""
@@ -101,8 +102,14 @@ if sys.platform == "win32":
 else:
     import fcntl as _fcntl
 
-sync_file: Callable[[int], None] = file_sync_for(sys.platform, os, _fcntl)
-"""Make the content of an open file survive power loss. Raises OSError."""
+_sync: Callable[[int], None] = file_sync_for(sys.platform, os, _fcntl)
+
+
+def sync_file(fd: int) -> None:
+    """Make the content of an open file survive power loss. Raises OSError."""
+    faults.point("sync", fd)
+    _sync(fd)
+    faults.point("synced", fd)
 
 
 def sync_directory(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> None:
@@ -121,6 +128,7 @@ def sync_directory(path: str | os.PathLike[str], *, dir_fd: int | None = None) -
 
 def sync_open_directory(fd: int) -> None:
     """Like `sync_directory`, of a directory that is open."""
+    faults.point("syncDirectory", fd)
     try:
         os.fsync(fd)
     except OSError as error:
@@ -142,6 +150,7 @@ def make_private_directory(path: str | os.PathLike[str]) -> None:
             at = at.parent
         for at in reversed(missing):
             try:
+                faults.point("mkdir", at)
                 os.mkdir(at, 0o700)
             except FileExistsError:
                 if not at.is_dir():  # it is a file: os.mkdir's own error says so
@@ -158,6 +167,8 @@ def open_private(path: str | os.PathLike[str], flags: int, *, dir_fd: int | None
     Follows no link, blocks on no FIFO, is not inherited. With O_CREAT the file is 0600 whatever the umask,
     also if it was wider before.
     """
+    if flags & os.O_CREAT:
+        faults.point("create", path)
     fd = os.open(path, flags | _OPEN_FLAGS, 0o600, dir_fd=dir_fd)
     try:
         found = os.fstat(fd)
@@ -171,11 +182,31 @@ def open_private(path: str | os.PathLike[str], flags: int, *, dir_fd: int | None
     return fd
 
 
+def write_some(fd: int, data: memoryview) -> int:
+    """Write what the system takes in one call, and say how much that was. Raises OSError."""
+    faults.point("write", fd)
+    written = os.write(fd, faults.whole(data))
+    faults.point("written", fd)
+    return written
+
+
 def write_all(fd: int, data: bytes | memoryview) -> None:
     """Write every byte; a short write of a nearly full disk goes on until it is an error."""
     view = memoryview(data)
     while view:
-        view = view[os.write(fd, view) :]
+        view = view[write_some(fd, view) :]
+
+
+def cut(fd: int, size: int) -> None:
+    """Cut an open file back to `size`. Raises OSError."""
+    faults.point("cut", fd)
+    os.ftruncate(fd, size)
+
+
+def unlink(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> None:
+    """Remove a name. Raises OSError."""
+    faults.point("unlink", path)
+    os.unlink(path, dir_fd=dir_fd)
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
@@ -196,7 +227,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o60
             replace(staged, path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(staged)
+                unlink(staged)
             raise
         sync_directory(path.parent)
 
@@ -213,12 +244,17 @@ def replace(
 
     Raises OSError; `target` is then as it was.
     """
+    faults.point("rename", target)
     for wait in _REPLACE_WAITS:
         try:
-            return os.replace(source, target, src_dir_fd=source_dir_fd, dst_dir_fd=target_dir_fd)
+            os.replace(source, target, src_dir_fd=source_dir_fd, dst_dir_fd=target_dir_fd)
         except PermissionError:
             sleep(wait)
-    return os.replace(source, target, src_dir_fd=source_dir_fd, dst_dir_fd=target_dir_fd)
+        else:
+            break
+    else:
+        os.replace(source, target, src_dir_fd=source_dir_fd, dst_dir_fd=target_dir_fd)
+    faults.point("renamed", target)
 
 
 def identity(fd: int) -> tuple[int, int]:

@@ -151,6 +151,10 @@ class FileLock:
         if not self._next._take(deadline, shared=False):
             return False
         try:
+            if self._try(shared):
+                return True
+            with contextlib.suppress(StorageError):
+                self._next.write_holder(str(os.getpid()))
             return self._take(deadline, shared)
         finally:
             self._next.release()
@@ -184,6 +188,12 @@ class FileLock:
     def read_holder(self) -> str | None:
         """What the last holder wrote, or None. It may be gone since: only the lock itself proves a holder."""
         return read_holder(self.path)
+
+    def read_blocker(self) -> str | None:
+        """What the one wrote who keeps us out now: the holder, or who waits first in a fair lock."""
+        if self._next is not None and not is_held(self.path, locking=self._locking):
+            return self._next.read_holder()
+        return self.read_holder()
 
     def _take(self, deadline: float, shared: bool) -> bool:
         wait = _FIRST_WAIT

@@ -77,7 +77,7 @@ class Recorder:
             for chunk in chunks:
                 view = memoryview(chunk)
                 while view:
-                    written = os.write(self._fd, view)
+                    written = files.write_some(self._fd, view)
                     if written == 0:
                         raise OSError(errno.EIO, "Nothing was written", os.fspath(self.path))
                     self.written_to += written
@@ -109,7 +109,7 @@ class Recorder:
             if os.fstat(self._fd).st_size != only_if_size:
                 return False
             if size < only_if_size:
-                os.ftruncate(self._fd, size)
+                files.cut(self._fd, size)
         self.sync()
         self.written_to = size
         return True

@@ -195,7 +195,7 @@ def _quarantine(read: ReadAt, damage: Damage, directory: Path) -> Path:
             files.replace(staged, path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(staged)
+                files.unlink(staged)
             raise
         files.sync_directory(directory)
     return path

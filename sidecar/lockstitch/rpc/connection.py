@@ -24,6 +24,11 @@ class Connection:
         """The client uses Content-Length headers."""
         self.max_message_bytes: int | None = None
 
+    @property
+    def is_full(self) -> bool:
+        """So much output is unread that nothing should be begun that makes more."""
+        return self._outlet.full
+
     def speak(self, *, jsonrpc: bool) -> None:
         """Say `"jsonrpc":"2.0"` from now on, or don't."""
         self._head = b'{"jsonrpc":"2.0",' if jsonrpc else b"{"

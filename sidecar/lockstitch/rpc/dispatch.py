@@ -21,8 +21,9 @@ from jsonrpcserver.request import Request as LibraryRequest
 from jsonrpcserver.result import Error, Result, Success
 from oslash.either import Left
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from lockstitch.errors import InvalidError, LockstitchError
+from lockstitch.errors import LockstitchError, named
 from lockstitch.operations.call import Call
 from lockstitch.rpc.application import Application, Method, Operation
 from lockstitch_protocol.errors import ERROR_CODES
@@ -60,11 +61,39 @@ def refusal_of(error: BaseException, doing: str) -> Refusal:
 
 def _invalid(error: ValidationError) -> Refusal:
     errors = [
-        {"path": ".".join(str(part) for part in found["loc"]), "message": found["msg"]}
-        for found in error.errors(include_url=False, include_context=False, include_input=False)
+        {"path": ".".join(str(part) for part in found["loc"]), "message": _said(found)}
+        for found in error.errors(include_url=False, include_input=False)
     ]
     first = errors[0]
-    return refuse("invalidParams", f"{first['path'] or 'params'}: {first['message']}", errors=errors)
+    return refuse("invalidParams", f"{named(first['path'])}: {first['message']}.", errors=errors)
+
+
+_SAID = {
+    "missing": "is required",
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "list_type": "must be an array",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must hold at least {min_length}",
+    "union_tag_not_found": "must have the field {discriminator}",
+    "union_tag_invalid": "must have a type among {expected_tags}",
+}
+
+
+def _said(found: ErrorDetails) -> str:
+    """What a field must be, in words for a person."""
+    kind, context = found["type"], found.get("ctx", {})
+    if kind == "string_pattern_mismatch":
+        others, most = (". _ : -", 128) if ":" in context["pattern"] else ("_ -", 100)
+        return f"must be a letter or digit, then letters, digits or {others}, at most {most} characters in all"
+    template = _SAID.get(kind)
+    return found["msg"][:1].lower() + found["msg"][1:] if template is None else template.format_map(context)
 
 
 class _CallAlone(inspect.Signature):
@@ -133,5 +162,4 @@ class Dispatcher:
 
 def bad_params(message: str) -> Refusal:
     """Params that are not even an object."""
-    error = InvalidError.at("", message)
-    return refuse("invalidParams", message, **error.facts)
+    return refuse("invalidParams", f"{named('')}: {message}.", errors=[{"path": "", "message": message}])

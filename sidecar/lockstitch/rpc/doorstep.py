@@ -28,7 +28,7 @@ READ_SIZE: Final = 65536
 class Opening:
     """Where the connection stands when the session takes over."""
 
-    __slots__ = ("at_end", "client", "framer", "jsonrpc", "messages")
+    __slots__ = ("at_end", "client", "framer", "jsonrpc", "messages", "process_found", "unsent")
 
     def __init__(self, framer: Framer, messages: list[bytes | Fault]) -> None:
         self.framer = framer
@@ -40,30 +40,37 @@ class Opening:
         """Whether the client says `"jsonrpc"`; None if no message has told."""
         self.at_end = False
         """stdin has ended."""
+        self.unsent = False
+        """The reply could not be written: nobody reads."""
+        self.process_found = True
+        """False: the client named a process to live with, and there is none."""
 
 
 def open_connection(wire: Wire, settings: Settings, boot_id: str, ends: Ends) -> Opening:
     """Wait for the first message; answer it if it is a well-formed `initialize`."""
     opening = Opening(Framer(settings.max_message_bytes), [])
-    ends.idle = True
     while not opening.messages:
+        ends.idle = True  # half a message is nothing yet
+        if ends.reason is not None:
+            break
         data = read(wire.input)
+        ends.idle = False
         if not data:
             opening.at_end = True
             opening.messages = opening.framer.finish()
             break
-        ends.idle = False
         opening.messages = opening.framer.feed(data)
-        if ends.reason is not None:
-            break
     ends.idle = False
     first = opening.messages[0] if opening.messages else None
     if type(first) is bytes and len(first) < READ_SIZE:
         reply = _answer(first, settings, boot_id, opening)
         if reply is not None:
             opening.messages.pop(0)
+            if opening.client is not None and opening.client.process_id is not None:
+                # now, since the host may die while the rest is imported
+                opening.process_found = ends.watch_process(opening.client.process_id)
             body = reply.encode()
-            _write(
+            opening.unsent = not _write(
                 wire.output, b"Content-Length: %d\r\n\r\n" % len(body) + body if opening.framer.framed else body + b"\n"
             )
     return opening
@@ -82,13 +89,14 @@ def read(descriptor: int) -> bytes:
             return b""  # a terminal that hung up, a reset socket: nothing more will come
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """Less than a pipe holds, into an empty one: does not block. A dead stdout is noticed later."""
+def _write(descriptor: int, data: bytes) -> bool:
+    """Less than a pipe holds, into an empty one: does not block. False if nobody is there to read it."""
     try:
         while data:
             data = data[os.write(descriptor, data) :]
     except OSError:
-        return
+        return False
+    return True
 
 
 def _answer(message: bytes, settings: Settings, boot_id: str, opening: Opening) -> str | None:

@@ -12,7 +12,15 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Final
+
+
+CLEAN: Final = 0
+CLIENT_GONE: Final = 3
+INTERNAL: Final = 70
+"""Exit statuses; 2, for bad arguments or an unusable data root, is `__main__`'s."""
+
+PARENT_ENDED: Final = "the parent process ended"
 
 
 class Ends:
@@ -28,7 +36,7 @@ class Ends:
         if self.reason is not None:
             return
         if self.idle:
-            os._exit(0)
+            os._exit(CLEAN)
         self.reason = reason
         if self._take is not None:
             self._take(reason)
@@ -45,6 +53,14 @@ class Ends:
         names = ("SIGINT", "SIGTERM", "SIGBREAK" if sys.platform == "win32" else "SIGHUP")
         for name in names:
             signals.signal(getattr(signals, name), self._on_signal(name))
+
+    def watch_process(self, pid: int) -> bool:
+        """End with that process; False if there is none, which is not an end."""
+        if pid <= 0:
+            return False
+        from lockstitch.platform.parent import watch_parent
+
+        return watch_parent(pid, lambda: self(PARENT_ENDED))
 
     def _on_signal(self, name: str) -> Callable[[object, object], None]:
         return lambda _number, _frame: self(name)

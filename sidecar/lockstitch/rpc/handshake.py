@@ -63,7 +63,7 @@ def read_client(params: Any) -> Client | None:
         return None
     if most is not None and (not is_exactly(most, int) or most < 1):
         return None
-    if not is_exactly(opted_out, list) or not all([is_exactly(name, str) for name in opted_out]):
+    if not is_exactly(opted_out, list) or not all(is_exactly(name, str) for name in opted_out):
         return None
     for known, kind in _PLAIN:
         if not isinstance((wants if known in _OF_CAPABILITIES else who).get(known), kind):

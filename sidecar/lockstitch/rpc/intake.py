@@ -18,6 +18,9 @@ from lockstitch.rpc.outlet import Outlet
 INPUT_LIMIT = 64 * 1024 * 1024
 """Bytes of messages read and not answered, past which no more are read."""
 
+_MOMENT = 0.02
+"""Seconds within which the thread hands over what it has read."""
+
 _COST = 1024
 """What a message costs in memory beside its bytes."""
 
@@ -52,6 +55,7 @@ class Intake:
         self._room = threading.Event()
         self._blocked = False
         self._stopped = False
+        self._at_end = False
 
     def start(self) -> None:
         """Deliver what the doorstep left over, then read on."""
@@ -69,11 +73,14 @@ class Intake:
         if self._blocked:
             self._room.set()
 
-    async def take_what_is_there(self, seconds: float) -> None:
-        """Let the thread read what a client that is gone has already written; at most so long."""
+    async def settle(self, seconds: float) -> None:
+        """Let the thread deliver what it has read, and read on for at most so long while there is more."""
         deadline = self._loop.time() + seconds
-        while self._has_input() and self._loop.time() < deadline:  # noqa: ASYNC110 - a pipe that empties tells nobody
-            await asyncio.sleep(0.01)
+        moving = not self._at_end
+        while moving:
+            read_before, more = self._read, self._has_input()
+            await asyncio.sleep(_MOMENT)  # the thread may just have come back from the system with something
+            moving = (more or self._read != read_before) and self._loop.time() < deadline
 
     def _has_input(self) -> bool:
         import select
@@ -95,8 +102,8 @@ class Intake:
     def _run(self) -> None:
         framer = self._opening.framer
         self._post(self._opening.messages)
-        at_end = self._opening.at_end
-        while not at_end and not self._stopped:
+        self._at_end = self._opening.at_end
+        while not self._at_end and not self._stopped:
             if self._is_full:
                 self._wait_for_room()
                 continue
@@ -107,8 +114,8 @@ class Intake:
                 self._post(framer.feed(data))
             else:
                 self._post(framer.finish())
-                at_end = True
-        if at_end:
+                self._at_end = True
+        if self._at_end:
             self._from_thread(self._on_end)
 
     def _wait_for_room(self) -> None:

@@ -17,21 +17,17 @@ from typing import Any
 from lockstitch import __version__
 from lockstitch.data_root import DataRoot
 from lockstitch.log import start_log, where
-from lockstitch.platform.parent import watch_parent
+from lockstitch.platform import faults
 from lockstitch.rpc.application import Application
 from lockstitch.rpc.claim import Wire
 from lockstitch.rpc.connection import Connection
 from lockstitch.rpc.doorstep import Opening
-from lockstitch.rpc.ends import Ends
+from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, INTERNAL, PARENT_ENDED, Ends
 from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.intake import Intake
 from lockstitch.rpc.outlet import Outlet
 from lockstitch.rpc.session import Hooks, Session
 from lockstitch.settings import Settings
-
-CLEAN = 0
-CLIENT_GONE = 3
-INTERNAL = 70
 
 OUTPUT_PATIENCE = 5.0
 """Seconds that waiting output may stand still once the process is ending."""
@@ -58,6 +54,8 @@ class Start:
 def live(start: Start, load: Callable[[], Application]) -> int:
     """Serve until the end; the exit status."""
     settings = start.settings
+    if settings.faults is not None:
+        faults.arm(settings.faults)
     file = None if settings.read_only else DataRoot(Path(settings.data_root)).log_file
     log = start_log(file, settings.log_level)
     try:
@@ -86,6 +84,10 @@ def _log_loop_trouble(_loop: asyncio.AbstractEventLoop, context: dict[str, Any])
     _log.error("in the event loop: %s %s", str(context.get("message", "")).partition("\n")[0], text)
 
 
+def _log_not_found(pid: int | None) -> None:
+    _log.warning("no process %s to live with; clientInfo.processId is ignored", pid)
+
+
 class _Life:
     def __init__(self, start: Start, application: Application, loop: asyncio.AbstractEventLoop) -> None:
         self._start = start
@@ -105,8 +107,12 @@ class _Life:
         opening, settings = self._start.opening, self._start.settings
         hooks = Hooks(self._intake.release, self._end, self._watch)
         self._session = Session(self._connection, self._application, settings, self._start.boot_id, hooks)
+        self._outlet.on_emptier = self._session.pump
+        self._outlet.lost = opening.unsent
         self._connection.framed = opening.framer.framed or False
         if opening.client is not None:
+            if not opening.process_found:
+                _log_not_found(opening.client.process_id)
             self._session.resume(opening.client, jsonrpc=opening.jsonrpc or False)
         self._start.ends.hand_to(self._end_from_outside)
         self._intake.start()
@@ -119,14 +125,15 @@ class _Life:
         self._session.receive(messages)
 
     async def _close_down(self) -> int:
-        if self._read_on:
-            await self._intake.take_what_is_there(_GONE_PATIENCE)
+        await self._intake.settle(_GONE_PATIENCE if self._read_on else 0.0)
         self._intake.stop()
         watch = self._loop.create_task(self._outlet.give_up_when_stalled(OUTPUT_PATIENCE))
         await asyncio.sleep(0)  # what the input thread posted last is delivered now
         self._session.cancel_long_reads()
         began = time.monotonic()
-        await self._session.drained(REQUEST_PATIENCE)
+        if not await self._session.drained(REQUEST_PATIENCE):
+            _log.error("something does not end; giving up")
+            return INTERNAL
         stored = await self._session.close()
         await self._outlet.emptied()
         watch.cancel()
@@ -144,7 +151,7 @@ class _Life:
 
     def _end_from_outside(self, reason: str) -> None:
         """An end by signal or by the parent's death, in whatever thread."""
-        read_on = "parent" in reason
+        read_on = reason == PARENT_ENDED
         try:
             self._loop.call_soon_threadsafe(lambda: self._end(reason, read_on=read_on))
         except RuntimeError:
@@ -154,5 +161,5 @@ class _Life:
         self._end("stdout is closed, or is not read any more", read_on=True)
 
     def _watch(self, pid: int) -> None:
-        if pid <= 0 or not watch_parent(pid, lambda: self._end_from_outside("the parent process ended")):
-            _log.warning("no process %s to live with; clientInfo.processId is ignored", pid)
+        if not self._start.ends.watch_process(pid):
+            _log_not_found(pid)

@@ -41,6 +41,8 @@ class Outlet:
         self._waiters: list[asyncio.Future[None]] = []
         self.on_room: Callable[[], None] | None = None
         """Called, from any thread, when there is less output waiting than before."""
+        self.on_emptier: Callable[[], None] | None = None
+        """Called by the loop when output has moved on after it was full, or has all been written."""
         self.gone = False
         """The client does not read any more; what is put is dropped."""
         self.lost = False
@@ -100,6 +102,8 @@ class Outlet:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
+        if self.on_emptier is not None:
+            self.on_emptier()
 
     def flush(self) -> None:
         """Write, or hand to the writer thread, what was put in this turn of the loop."""

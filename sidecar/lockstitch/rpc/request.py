@@ -29,7 +29,7 @@ class Batch:
 class Request(Call):
     """One request or notification, from its arrival to its reply."""
 
-    __slots__ = ("batch", "cancelled", "cost", "done", "key", "method", "started", "task")
+    __slots__ = ("batch", "cancelled", "cost", "done", "key", "method", "order", "started", "task")
 
     def __init__(
         self,
@@ -47,6 +47,8 @@ class Request(Call):
         self.batch: Batch | None = None
         self.cost = 0
         self.task: asyncio.Task[None] | None = None
+        self.order = 0
+        """Which one it was to start."""
         self.started = False
         self.cancelled = False
         self.done = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lockstitch.rpc.claim import claim_wire
 from lockstitch.rpc.doorstep import open_connection
-from lockstitch.rpc.ends import Ends
+from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, Ends
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +28,10 @@ def serve(settings: Settings, load: Callable[[], Application]) -> int:
     ends = Ends()
     ends.watch_signals()
     boot_id = new_id("boot")
-    parent_found = True
-    if settings.parent_pid is not None:
-        from lockstitch.platform.parent import watch_parent
-
-        parent_found = watch_parent(settings.parent_pid, lambda: ends("the parent process ended"))
+    parent_found = settings.parent_pid is None or ends.watch_process(settings.parent_pid)
     opening = open_connection(wire, settings, boot_id, ends)
     if opening.at_end and not opening.messages:
-        return 0
+        return CLIENT_GONE if opening.unsent else CLEAN
 
     from lockstitch.rpc.life import Start, live
 

@@ -1,7 +1,8 @@
 """The session of a connection: takes messages in order of arrival, runs requests, answers each once.
 
 Invariant: every message that is delivered is answered, refused or, if it is a notification, run: none is dropped.
-Invariant: operations start in order of arrival, at most RUNNING_LIMIT of them at once.
+Invariant: operations start in order of arrival, at most RUNNING_LIMIT of them at once, and none while more
+output is unread than may be: memory stays bounded whatever a client asks for without reading.
 Invariant: the reply is queued before anything that the request causes; `after_reply` runs directly after it.
 """
 
@@ -66,6 +67,8 @@ class Session:
         self._running: set[Request] = set()
         self._by_id: dict[str | int, Request] = {}
         self._change: asyncio.Future[None] | None = None
+        self._started_count = 0
+        self._done_count = 0
 
     # -- life -------------------------------------------------------------------------------------
     def resume(self, client: Client, *, jsonrpc: bool) -> None:
@@ -73,15 +76,25 @@ class Session:
         self._speak(jsonrpc=jsonrpc)
         self._greet(client)
 
-    async def drained(self, patience: float) -> None:
-        """Wait until all that was delivered is answered. What does not move for so long is cancelled."""
+    async def drained(self, patience: float) -> bool:
+        """Wait until all that was delivered is answered. When nothing has been for so long, the rest is cancelled.
+
+        False: something did not even end then.
+        """
+        cancelled = False
         while self._opening is not None or self._waiting or self._running:
+            done_before = self._done_count
             self._change = self._loop.create_future()
             moved, _ = await asyncio.wait([self._change], timeout=patience)
-            if not moved:
-                for request in [*self._running, *self._waiting]:
-                    _log.error("%s did not end in %s s and is cancelled", request.method, patience)
-                    self._cancel(request)
+            if moved or self._done_count > done_before:
+                continue
+            if cancelled:
+                return False
+            cancelled = True
+            for request in [*self._running, *self._waiting]:
+                _log.error("%.100s did not end in %s s and is cancelled", request.method, patience)
+                self._cancel(request)
+        return True
 
     def cancel_long_reads(self) -> None:
         """Cancel what the process does not wait for when it ends."""
@@ -102,8 +115,6 @@ class Session:
     def _greet(self, client: Client) -> None:
         self._initialized = True
         self._connection.greet(client)
-        if client.process_id is not None:
-            self._hooks.watch_parent(client.process_id)
         self._open_runtime()
 
     def _speak(self, *, jsonrpc: bool) -> None:
@@ -115,8 +126,9 @@ class Session:
             self._opening = self._loop.create_task(self._start_runtime())
 
     async def _start_runtime(self) -> None:
-        runtime = self._application.open_runtime(self._settings, self._boot_id)
+        runtime: Runtime | None = None
         try:
+            runtime = self._application.open_runtime(self._settings, self._boot_id)
             await runtime.start()
         except BaseException as error:
             # answered to whoever waits; the next request tries again
@@ -126,14 +138,15 @@ class Session:
             for request in waiting:
                 self._finish(request, {} if request.method == "shutdown" else refusal)
             try:
-                await runtime.close()
+                if runtime is not None:
+                    await runtime.close()
             except Exception as failure:
                 refusal_of(failure, "closing after a failed start")
         else:
             self._runtime = self._dispatcher.runtime = runtime
         self._opening = None
         self._note_change()
-        self._pump()
+        self.pump()
 
     # -- messages in ------------------------------------------------------------------------------
     def receive(self, messages: list[bytes | Fault]) -> None:
@@ -145,19 +158,19 @@ class Session:
             except Exception as error:  # a bug in one message never ends the session
                 self._answer(b"null", refusal_of(error, "receiving a message"), None)
                 self._hooks.release(cost)
-        self._pump()
+        self.pump()
 
     def _receive_one(self, message: bytes | Fault, cost: int) -> None:
         if isinstance(message, Fault):
             key = peek_id(message.head, message.tail)
-            self._refuse_raw(message.head, key, refuse(message.kind, _sentence(message.message)), cost)
+            facts = {} if message.kind == "parseError" else {"limit": self._settings.max_message_bytes}
+            self._refuse_raw(message.head, key, refuse(message.kind, _sentence(message.message), **facts), cost)
             return
         try:
             value: Any = codec.decode(message)
         except codec.TooDeepError as error:
-            self._refuse_raw(
-                message, peek_id(message, message[-65536:]), refuse("tooDeep", _sentence(str(error))), cost
-            )
+            refusal = refuse("tooDeep", _sentence(str(error)), limit=codec.MAX_DEPTH)
+            self._refuse_raw(message, peek_id(message, message[-65536:]), refusal, cost)
             return
         except codec.ParseError:
             self._refuse_raw(message, None, refuse("parseError", "This is not JSON in UTF-8."), cost)
@@ -237,6 +250,8 @@ class Session:
             else:
                 self._finish(request, bad_params("clientInfo and capabilities are not well-formed"))
             return
+        if client.process_id is not None:
+            self._hooks.watch_parent(client.process_id)
         self._finish(request, initialize_result(self._settings, self._boot_id))
         self._greet(client)
 
@@ -265,7 +280,7 @@ class Session:
     async def _store_all(self, request: Request) -> Any:
         """Serve `shutdown`: everything that arrived before it is answered and stored."""
         self.cancel_long_reads()
-        tasks = [other.task for other in self._running if other is not request and other.task is not None]
+        tasks = [other.task for other in self._running if other.order < request.order and other.task is not None]
         if tasks:
             await asyncio.wait(tasks)
         if self._runtime is not None and not await self._runtime.drain():
@@ -273,19 +288,23 @@ class Session:
         return {}
 
     # -- running ----------------------------------------------------------------------------------
-    def _pump(self) -> None:
-        """Start what waits, in order, as far as there is room."""
+    def pump(self) -> None:
+        """Start what waits, in order, as far as there is room for it and for its output."""
         if not self._waiting:
             return
         if self._runtime is None:
             self._open_runtime()
             return
-        while self._waiting and len(self._running) < RUNNING_LIMIT:
+        while self._waiting and len(self._running) < RUNNING_LIMIT and not self._connection.is_full:
             request = self._waiting.popleft()
             if request.done:
                 continue
             self._running.add(request)
+            self._started_count += 1
+            request.order = self._started_count
             request.task = self._loop.create_task(self._serve(request))
+        if not self._waiting and not self._running:
+            self._note_change()
 
     async def _serve(self, request: Request) -> None:
         request.started = True
@@ -315,6 +334,7 @@ class Session:
     def _finish(self, request: Request, outcome: Any) -> None:
         """Answer a request, if it is to be answered, and let go of it."""
         request.done = True
+        self._done_count += 1
         self._running.discard(request)
         if request.request_id is not None and self._by_id.get(request.request_id) is request:
             del self._by_id[request.request_id]
@@ -322,7 +342,7 @@ class Session:
             _log.info("the notification %.100s was refused: %s", request.method, outcome.data["kind"])
         self._settle(request.key, outcome, request.batch, request.cost, request.after_reply)
         if self._waiting:
-            self._pump()
+            self.pump()
         elif not self._running:
             self._note_change()
             self._connection.flush()  # nothing else is about to be answered

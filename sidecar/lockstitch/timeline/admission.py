@@ -25,6 +25,7 @@ from lockstitch.timeline.checkpoints import (
     is_unchanged,
     known_from_row,
 )
+from lockstitch.timeline.payloads import RECEIVED_AT
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import ClientEventRow, TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
@@ -382,15 +383,15 @@ class Admission:
         *,
         answers: bool = True,
     ) -> None:
-        now = None
-        if event.at is None or not event.own:
-            now = self.around.now()
-        if event.at is not None and now is not None:
-            item = payload.pop("item", None)
-            payload = {**payload, "receivedAt": now}
+        at = event.at or self.around.now()
+        if RECEIVED_AT in payload and not event.own:
+            payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
+        if event.at is not None and not event.own:
+            item = payload.get("item")
+            payload = {name: value for name, value in payload.items() if name != "item"}
+            payload[RECEIVED_AT] = self.around.now()
             if item is not None:
                 payload["item"] = item
-        at = event.at or cast(str, now)
         encoded = codec.encode(payload)
         if len(encoded) > MAX_PAYLOAD_BYTES:
             raise RefusedError(

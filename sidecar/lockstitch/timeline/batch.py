@@ -2,14 +2,17 @@
 
 Invariant: the file is longer than the projection knows only between `write` and the commit of the database;
 after a failed write it is cut back, and only if it has exactly the size that we wrote.
+Invariant: a new rollout is written beside and appears with its first append, whole, by a rename.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
-from pathlib import Path
 
+from lockstitch.data_root import DataRoot
+from lockstitch.platform.files import make_private_directory, replace, storage_errors, unlink
 from lockstitch.rollout.line import Draft, encode_append
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import reader
@@ -23,11 +26,12 @@ class Batch:
     """A hot thread: its state, its open rollout, and what this group adds. Used by the writer thread only."""
 
     def __init__(
-        self, state: ThreadState, recorder: Recorder, segments: Segments, *, created_in: Path | None = None
+        self, state: ThreadState, recorder: Recorder, segments: Segments, *, created_in: DataRoot | None = None
     ) -> None:
         self.state, self.recorder, self.segments = state, recorder, segments
         self.created_in = created_in
-        """The directory whose names must be made durable too, while the file is new."""
+        """The data root in which the file has to appear, while it is new."""
+        self._staged = recorder.path
         self.buffered = 0
         self._chunks: list[bytes] = []
         self._joined: bytes | None = b""
@@ -72,11 +76,35 @@ class Batch:
             self.recorder.append(self._chunks)
             self.recorder.sync()
             if self.created_in is not None:
-                self.recorder.sync_directories(self.created_in)
+                self._put_in_place(self.created_in)
                 self.created_in = None
         except Exception:
-            self._undo(start)
+            if self.created_in is None:
+                self._undo(start)
             raise
+
+    def _put_in_place(self, root: DataRoot) -> None:
+        """Give a new rollout its name. It is closed meanwhile: not every system renames an open file."""
+        staged, target = self._staged, root.resolve(self.state.thread.path)
+        self.recorder.close()
+        make_private_directory(target.parent)
+        with storage_errors(target):
+            if os.path.lexists(target):
+                raise FileExistsError(errno.EEXIST, "a rollout of this name exists", os.fspath(target))
+            replace(staged, target)
+            try:
+                self.recorder = Recorder.open(target)
+                self.recorder.sync_directories(root.path)
+            except BaseException:
+                self.recorder.close()
+                replace(target, staged)
+                raise
+
+    def remove_staged(self) -> None:
+        """Nothing of a new rollout that could not be stored may stay."""
+        self.recorder.close()
+        with suppress(OSError):
+            unlink(self._staged)
 
     def _undo(self, start: int) -> None:
         """Nothing of a failed append may be found later: the sequences are given again."""
@@ -86,8 +114,6 @@ class Batch:
             if recorder.closed:
                 recorder = Recorder.open(recorder.path)
             recorder.cut_back(start, only_if_size=written_to)
-            if self.created_in is not None and start == 0:
-                recorder.path.unlink(missing_ok=True)
         recorder.close()
 
     def is_in_place(self) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
-from lockstitch.platform.locks import FileLock, is_held, read_holder
+from lockstitch.platform.files import replace, storage_errors, unlink
+from lockstitch.platform.locks import FileLock, is_held, read_holder, try_lock
 
 _STAGED = ".new-"
 
@@ -30,8 +32,15 @@ class Boots:
         lock = FileLock(staged)
         if not lock.acquire(1.0):
             raise StorageError(f"The boot file {staged} is locked by somebody else.", path=str(staged), errno=0)
-        lock.write_holder(encode({"pid": os.getpid(), "startedAt": started_at}).decode())
-        os.replace(staged, self._root.boot_lock(self.boot_id))
+        try:
+            lock.write_holder(encode({"pid": os.getpid(), "startedAt": started_at}).decode())
+            with storage_errors(staged):
+                replace(staged, self._root.boot_lock(self.boot_id))
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(staged)
+            lock.close()
+            raise
         self._lock = lock
 
     def is_alive(self, boot_id: str | None) -> bool:
@@ -47,10 +56,7 @@ class Boots:
 
     def others(self) -> list[str]:
         """The boots beside this one whose files are there, alive or not."""
-        with contextlib.suppress(OSError):
-            names = os.listdir(self._root.boots)
-            return [name for name in names if name != self.boot_id and not name.startswith(_STAGED)]
-        return []
+        return [name for name in _names(self._root.boots) if name != self.boot_id and not name.startswith(_STAGED)]
 
     def living(self) -> list[dict[str, object]]:
         """`{pid, bootId, startedAt}` of every live boot, this one included."""
@@ -67,7 +73,19 @@ class Boots:
         for boot_id in self.others():
             if not self.is_alive(boot_id):
                 with contextlib.suppress(OSError):
-                    os.unlink(self._root.boot_lock(boot_id))
+                    unlink(self._root.boot_lock(boot_id))
+
+    def remove_staged(self) -> None:
+        """Remove boot files that were never put in place: their processes died first."""
+        for name in _names(self._root.boots):
+            if name.startswith(_STAGED) and name != f"{_STAGED}{self.boot_id}":
+                path = self._root.boots / name
+                # Only with its lock in hand: a process that is about to take it then sees that the file is gone.
+                with contextlib.suppress(OSError, StorageError):
+                    lock = try_lock(path)
+                    if lock is not None:
+                        os.unlink(path)
+                        lock.close()
 
     def close(self) -> None:
         """Let go: from now on this boot is dead."""
@@ -76,3 +94,9 @@ class Boots:
                 os.unlink(self._root.boot_lock(self.boot_id))
             self._lock.close()
             self._lock = None
+
+
+def _names(directory: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return os.listdir(directory)
+    return []

@@ -101,7 +101,8 @@ class Database:
         """Commit what a bulk load wrote and make the file one that everybody can open."""
         with database_errors(self.path):
             self.connection.execute("COMMIT")
-            self._set(locking_mode="NORMAL")
+            # Everybody opens it in WAL mode; set here, no first opener has to keep the others out to do it.
+            self._set(locking_mode="NORMAL", journal_mode="WAL")
         self.close()
 
     def close(self) -> None:

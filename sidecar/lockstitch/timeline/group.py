@@ -6,22 +6,24 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from lockstitch.codec import ParseError, encode
+from lockstitch.codec import decode, encode
 from lockstitch.errors import ConflictError, LockstitchError, RefusedError, StorageError
-from lockstitch.rollout.line import parse_line
+from lockstitch.platform import faults
+from lockstitch.rollout.line import Line, parse_line
 from lockstitch.rollout.tail import lines_backwards, reader
 from lockstitch.timeline.admission import Admission, Answer
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
-from lockstitch.timeline.events import event_json, event_of_bytes, event_of_draft
+from lockstitch.timeline.events import event_json, event_of_bytes, event_of_draft, event_of_line
 from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed
 from lockstitch.timeline.lines import DamagedLineError
-from lockstitch.timeline.place import damaged_database
-from lockstitch.timeline.reducer import moment_of
+from lockstitch.timeline.reducer import DELTAS, moment_of
+from lockstitch.timeline.requests import RESEND_SECONDS
 from lockstitch.timeline.segments import Segment
 from lockstitch.timeline.stored import copy_of, forget_thread, store
 
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from lockstitch.timeline.writer import Writer
 
 log = logging.getLogger(__name__)
-
-RESEND_MICROSECONDS = 60_000_000
 
 
 class Group:
@@ -40,6 +40,15 @@ class Group:
         self._writer = writer
         self._batches: dict[str, Batch] = {}
         self._admitted: dict[str, list[tuple[Job[Any] | None, Admission, int]]] = {}
+        self.behind: set[str] = set()
+        """Threads whose events are durable and whose rows could not be stored."""
+        self.gone: set[str] = set()
+        """Threads that turned out not to be there."""
+
+    @property
+    def thread_ids(self) -> set[str]:
+        """The threads of this group, in lower case."""
+        return set(self._batches)
 
     def _batch(self, thread_id: str) -> Batch:
         key = thread_id.lower()
@@ -50,17 +59,21 @@ class Group:
 
     # -- judging ----------------------------------------------------------------------------------------------
     def flush(self, thread_id: str) -> None:
-        """Write the streamed text of a thread whose time has come."""
+        """Bring a thread's rows up to its file, and write its streamed text. Raises DamagedDatabaseError."""
         try:
             batch = self._batch(thread_id)
         except LockstitchError as error:
             log.warning("streamed text of a thread could not be written: %s", error.kind)
             if error.kind == "threadNotFound":
                 self._writer.hot.forget_streams(thread_id)
+                self.gone.add(thread_id.lower())
+            else:
+                self._writer.hot.postpone([thread_id])
             return
         admission = self._admission(batch)
         admission.flush()
-        self._add(batch, None, admission, None)
+        if admission.drafts:
+            self._add(batch, None, admission, None)
 
     def admit(self, job: Job[Any]) -> None:
         """Judge one job; a refusal is its answer and nobody else's. Raises DamagedDatabaseError."""
@@ -105,7 +118,7 @@ class Group:
                 kind="threadArchived",
                 threadId=thread.thread_id,
             )
-        if job.req is not None and not self._writer.is_own_request(job.req):
+        if job.req is not None and job.req not in self._writer.own_requests:
             found = self._resent(batch, job, job.req)
             if found is not None:
                 self._writer.answer(job, found)
@@ -129,15 +142,25 @@ class Group:
             return None
         last = parse_line(batch.read_line(row.line_at, row.line_length))
         age = self._writer.place.clock.now() - moment_of(last.at, bytes(last.payload))
-        if age > RESEND_MICROSECONDS:
+        if age > RESEND_SECONDS * 1_000_000:
             return None
-        events: list[bytes] = []
         thread_id = batch.state.thread.thread_id
-        for start, stop, _ in lines_backwards(reader(batch.recorder.fd), row.line_at + row.line_length + 1):
-            events.insert(0, event_of_bytes(thread_id, batch.read_line(start, stop - start)))
-            if len(events) == job.count:
+        lines = self._lines_of_append(batch, row.line_at + row.line_length + 1)
+        events = [event_of_line(thread_id, line) for line in lines if not _is_added(line)]
+        if len(events) != job.count:
+            return None  # some of its events were repeats: their own ids find those
+        return Appended(thread_id, events, len(events), copy_of(batch.state.thread), last.turnId, 0, [])
+
+    @staticmethod
+    def _lines_of_append(batch: Batch, end: int) -> list[Line]:
+        """The lines of the append whose last line ends at `end`. Raises DamagedLineError."""
+        lines: list[Line] = []
+        for start, stop, _ in lines_backwards(reader(batch.recorder.fd), end):
+            line = parse_line(batch.read_line(start, stop - start))
+            if line.more != len(lines):
                 break
-        return Appended(thread_id, events, len(events), batch.state.thread, last.turnId, 0, [])
+            lines.insert(0, line)
+        return lines
 
     def _add(self, batch: Batch, job: Job[Any] | None, admission: Admission, req: str | None) -> None:
         key = batch.state.thread.thread_id.lower()
@@ -155,46 +178,50 @@ class Group:
 
     # -- writing ----------------------------------------------------------------------------------------------
     def write(self) -> None:
-        """Write and sync every rollout; a thread that fails takes only its own jobs with it."""
+        """Write and sync every rollout; a thread that fails takes only its own jobs with it. Raises nothing."""
         for key, batch in list(self._batches.items()):
             if batch.has_lines:
                 try:
                     batch.write()
-                except LockstitchError as error:
+                except Exception as error:
+                    if not isinstance(error, LockstitchError):
+                        log.exception("a rollout could not be written")
                     self._fail_thread(key, batch, error)
 
-    def _fail_thread(self, key: str, batch: Batch, error: BaseException) -> None:
+    def _fail_thread(self, key: str, batch: Batch, error: BaseException | None) -> None:
+        """Take a thread's part of the group back. Without an error nobody is told: it is judged again."""
         flushed: list[Segment] = []
         for job, admission, _ in self._admitted.pop(key, ()):
             flushed += admission.flushed
             for answer in admission.answers:
                 if answer.segment is not None:
                     answer.segment.take_back(answer.delta)
-            if job is not None:
+            if job is not None and error is not None:
                 self._writer.fail(job, error)
         if batch.created_in is not None:
-            forget_thread(self._writer.database.connection, batch.state.thread.thread_no)
+            batch.remove_staged()
+            with suppress(apsw.Error):
+                forget_thread(self._writer.database.connection, batch.state.thread.thread_no)
         self._writer.hot.failed(key, [segment for segment in flushed if segment.texts])
         self._batches.pop(key, None)
 
-    def fail_all(self, error: BaseException) -> None:
-        """Something unforeseen happened before anything was written: every job of the group learns of it."""
-        if isinstance(error, DamagedDatabaseError):
-            error = damaged_database(self._writer.place)
+    def undo(self, error: BaseException | None) -> None:
+        """Something unforeseen happened before anything was written: take all back, and tell every job if it failed."""
         for key, batch in list(self._batches.items()):
             self._fail_thread(key, batch, error)
 
     def store(self) -> None:
         """Rows follow the log. What fails here is made good from the log, and is no failure of the append."""
-        connection = self._writer.database.connection
+        connection, timeline = self._writer.database.connection, self._writer.place.root.timeline
         for key, batch in self._batches.items():
             try:
-                with database_errors(self._writer.place.root.timeline), connection:
+                with database_errors(timeline), connection:
+                    faults.point("rows", timeline)
                     store(connection, batch.state)
                 batch.state.stored()
-            except (DamagedDatabaseError, StorageError, apsw.Error) as error:
+            except Exception as error:
                 log.warning("rows were not stored, the tail will be read again: %s", type(error).__name__)
-                self._writer.hot.drop(key)
+                self.behind.add(key)
             batch.written()
 
     # -- answering --------------------------------------------------------------------------------------------
@@ -204,6 +231,8 @@ class Group:
             batch = self._batches[key]
             for job, admission, first in admitted:
                 self._answer_one(batch, job, admission, first)
+        for key in self.behind:
+            self._writer.hot.drop(key)
 
     def _answer_one(self, batch: Batch, job: Job[Any] | None, admission: Admission, first: int) -> None:
         writer, thread_id = self._writer, batch.state.thread.thread_id
@@ -211,17 +240,26 @@ class Group:
         if job is not None:
             try:
                 writer.answer(job, appended(batch, admission, first))
-            except (DamagedLineError, ParseError, StorageError) as error:
+            except Exception as error:
                 writer.fail(job, _damaged_line(error) if isinstance(error, DamagedLineError) else error)
             if not isinstance(job, AppendJob) or job.wait_for_reply:
                 hold = job
             if isinstance(job, AppendJob):
-                writer.remember_request(job.req)
+                writer.own_requests.add(job.req)
         streamed = [answer for answer in admission.answers if answer.segment is not None]
         if streamed:
             writer.happened(Streamed(thread_id, streamed, hold))
         if admission.drafts:
             writer.happened(Committed(thread_id, first, admission.drafts, hold))
+
+
+def _is_added(line: Line) -> bool:
+    """Whether the sidecar put this line before the one that was asked for: nobody was answered with it."""
+    if line.type == "turn.resumed" or line.type in DELTAS:
+        return True
+    if line.type != "artifact.snapshot":
+        return False
+    return decode(bytes(line.payload)).get("checkpoint", {}).get("source") == "external"
 
 
 def appended(batch: Batch, admission: Admission, first: int) -> Appended:

@@ -80,25 +80,25 @@ class HotThreads:
         return self._keep(key, self._open(row))
 
     def create(self, thread_id: str, created_at: str) -> Batch:
-        """A new thread with an empty rollout. Raises StorageError."""
+        """A new thread with an empty rollout, not yet in its place. Raises StorageError."""
         place = session_place(created_at, thread_id)
         root = self._writer.place.root
-        recorder = Recorder.create(root.resolve(place))
+        recorder = Recorder.create(root.staged_rollout(self._writer.place.boot_id, thread_id))
         row = ThreadRow(self._writer.rows.next_thread_number(), thread_id, place)
         state = ThreadState(row, self._writer.rows, fresh=True)
         key = thread_id.lower()
         # The number is taken in this transaction at once: the next new thread of the group asks for the next one.
         store(self._writer.database.connection, state)
-        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root.path))
+        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root))
 
     def _keep(self, key: str, batch: Batch) -> Batch:
         self._batches[key] = batch
-        while len(self._batches) > _MOST_OPEN:
-            oldest = next(iter(self._batches))
-            if oldest == key or self._batches[oldest].has_lines:
-                break
-            self.drop(oldest)
         return batch
+
+    def trim(self) -> None:
+        """Close what was not used lately. Between groups: a group's own threads must stay open."""
+        while len(self._batches) > _MOST_OPEN:
+            self.drop(next(iter(self._batches)))
 
     def _open(self, row: ThreadRow) -> Batch:
         writer = self._writer

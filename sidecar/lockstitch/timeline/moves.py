@@ -7,85 +7,92 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from lockstitch.codec import encode
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
 from lockstitch.errors import ConflictError
-from lockstitch.platform.files import make_private_directory, open_private, replace, storage_errors, sync_directory
+from lockstitch.platform.files import (
+    make_private_directory,
+    open_private,
+    replace,
+    storage_errors,
+    sync_directory,
+    sync_file,
+    write_all,
+)
 from lockstitch.rollout.line import Draft, encode_line
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
+from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
-from lockstitch.timeline.jobs import Committed, Removed
+from lockstitch.timeline.jobs import Removed
 from lockstitch.timeline.rebuild import indexing
-from lockstitch.timeline.rows import ThreadRow
-from lockstitch.timeline.stored import forget_thread, store
+from lockstitch.timeline.reconcile import DELETED, forget, remove, tell_archived
+from lockstitch.timeline.stored import store
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 _WRITE_BYTES = 1 << 20
+_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported"})
+"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line."""
 
 
 def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:
-    """Move the rollout into the archive or out of it, and record it. Twice is once. Raises NotFoundError."""
+    """Move the rollout into the archive or out of it, and record it. Twice is once.
+
+    Raises NotFoundError, StorageError; the rollout is then where it was.
+    """
     batch = writer.hot.load(thread_id)
     thread = batch.state.thread
     if bool(thread.archived) == archived:
+        if archived != (thread.archived_at is not None):
+            tell_archived(writer, thread_id, archived)
         return
     name = thread.path.rpartition("/")[2]
     place = archived_place(name) if archived else unarchived_place(name)
     source, target = writer.place.root.resolve(thread.path), writer.place.root.resolve(place)
     writer.hot.drop(thread_id)
     make_private_directory(target.parent)
+    # CRASH: the rename decides. If we die behind it, the next to open the projection records the move.
     with storage_errors(target):
         replace(source, target)
-        sync_directory(target.parent)
-        sync_directory(source.parent)
-    writer.rows.set_place(thread.thread_no, place, archived)
-    tell_archived(writer, thread.thread_id, archived)
+    try:
+        with storage_errors(target):
+            sync_directory(target.parent)
+            sync_directory(source.parent)
+        writer.rows.set_place(thread.thread_no, place, archived)
+        tell_archived(writer, thread.thread_id, archived)
+    except BaseException:
+        writer.hot.drop(thread_id)
+        with contextlib.suppress(OSError):
+            replace(target, source)
+        raise
 
 
-def tell_archived(writer: Writer, thread_id: str, archived: bool) -> None:
-    """Append the event that says in which folder the rollout is."""
-    batch = writer.hot.load(thread_id)
-    type_ = "thread.archived" if archived else "thread.unarchived"
-    draft = Draft(type_, encode({}), new_id("evt"), writer.place.now())
-    first = batch.append([draft])
-    batch.write()
-    store(writer.database.connection, batch.state)
-    batch.state.stored()
-    batch.written()
-    writer.happened(Committed(batch.state.thread.thread_id, first, [draft]))
-
-
-def delete(writer: Writer, thread_id: str, owned: Callable[[ThreadRow], Sequence[Path]]) -> None:
-    """Remove a thread and what only it needs; one that is gone already is no error.
-
-    `owned`: directories and contents beside the rollout that go with it.
-    """
+def delete(writer: Writer, thread_id: str) -> None:
+    """Remove a thread and what only it needs; one that is gone already is no error. Raises StorageError."""
     row = writer.rows.thread(thread_id)
     if row is None:
         return
     writer.hot.drop(thread_id)
     writer.hot.forget_streams(thread_id)
-    doomed = owned(row)
     root = writer.place.root
-    trash = root.trash / f"{new_id('gone')}-{row.path.rpartition('/')[2]}"
-    for path in (root.resolve(row.path), root.resolve(archived_place(trash.name.partition("-")[2]))):
-        with contextlib.suppress(FileNotFoundError), storage_errors(path):
-            replace(path, trash)
+    name = row.path.rpartition("/")[2]
+    trash = root.doomed(new_id(DELETED.rstrip("_")), name)
+    for place in places_of(row.path):
+        path = root.resolve(place)
+        with storage_errors(path):
+            try:
+                replace(path, trash)
+            except FileNotFoundError:
+                continue
+            # CRASH: the rename decides. What the trash names is finished by the next to open the projection.
             sync_directory(path.parent)
+            sync_directory(root.trash)
             break
-    forget_thread(writer.database.connection, row.thread_no)
-    for path in (trash, *doomed):
-        with contextlib.suppress(OSError):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                os.unlink(path)
+    forget(writer, row)
+    remove(trash)
     writer.happened(Removed(row.thread_id))
 
 
@@ -102,7 +109,7 @@ def write_fork(
         fd = open_private(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             _write_lines(fd, source, end, until, started, closing)
-            os.fsync(fd)
+            sync_file(fd)
         finally:
             os.close(fd)
 
@@ -121,7 +128,7 @@ def _write_lines(
             line = found.line
             if until is not None and line.sequence >= until:
                 break
-            if line.type in ("thread.archived", "thread.unarchived"):
+            if line.type in _NOT_FORKED:
                 continue
             draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
             encoded = encode_line(sequence, draft, previous)
@@ -140,9 +147,7 @@ def _write_lines(
 
 
 def _write(fd: int, chunks: list[bytes]) -> None:
-    view = memoryview(b"".join(chunks))
-    while view:
-        view = view[os.write(fd, view) :]
+    write_all(fd, b"".join(chunks))
 
 
 def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None:

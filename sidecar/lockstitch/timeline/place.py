@@ -5,14 +5,16 @@ Invariant: timeline knows no artifact store and no diff; it is handed functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.checkpoints import DiffOf
+from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.times import Clock, text_of
 
 
@@ -29,7 +31,11 @@ class Place:
     """The id of a path's version documents."""
     spill: Callable[[dict[str, Any]], dict[str, Any]]
     """Move the large output of an item into the artifact store; the item with its preview."""
+    owned: Callable[[ThreadRow, Sequence[str]], Sequence[Path]]
+    """What goes with a thread that is deleted: its directories, and the places of contents that only it refers to."""
     clock: Clock = field(default_factory=Clock)
+    lock_seconds: float = 10.0
+    """How long a change waits for the write lock."""
     read_only: bool = False
 
     @property

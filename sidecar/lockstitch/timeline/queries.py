@@ -125,28 +125,21 @@ def turns(view: View, thread_no: int, descending: bool, after: int | None, limit
     return Page(rows[:limit], len(rows) > limit)
 
 
-def hidden_turns(view: View, thread_no: int) -> set[int]:
-    """Numbers of the turns that were rolled back."""
-    found = view.connection.execute("SELECT turn_no FROM turn WHERE thread_no=? AND hidden=1", (thread_no,))
-    return {number for (number,) in found}
-
-
 def items(
     view: View, thread_no: int, turn_no: int | None, descending: bool, after: list[int] | None, limit: int
 ) -> Page[ItemRow]:
-    """The items that clients know, in the order of their turns; `after` is (turn number, sequence)."""
-    where = ["i.thread_no=?", "i.kind<>?"]
+    """The items of turns that clients know, in the order of turns; `after` is (turn number, sequence)."""
+    where = ["i.thread_no=?", "i.kind<>?", "i.outside=0"]  # COMPAT: clients demand a turn of every item
     values: list[Any] = [thread_no, ItemKind.other]
     if turn_no is not None:
-        where.append("i.turn_no=? AND i.outside=0")
+        where.append("i.turn_no=?")
         values.append(turn_no)
     if after is not None:
         where.append(f"(i.turn_no,i.sequence) {'<' if descending else '>'} (?,?)")
         values += after
-    # Items of turns that were rolled back are skipped within the query; those outside any turn stay.
+    # Items of turns that were rolled back are skipped within the query.
     where.append(
-        "(i.outside=1 OR NOT EXISTS(SELECT 1 FROM turn t WHERE t.thread_no=i.thread_no"
-        " AND t.turn_no=i.turn_no AND t.hidden=1))"
+        "NOT EXISTS(SELECT 1 FROM turn t WHERE t.thread_no=i.thread_no AND t.turn_no=i.turn_no AND t.hidden=1)"
     )
     direction = "DESC" if descending else "ASC"
     names = ",".join(f"i.{name}" for name in columns(ItemRow))
@@ -178,13 +171,12 @@ def newest_items(view: View, thread_no: int, skip: int, limit: int | None) -> li
     """All items of a thread by sequence, oldest first, counted from the newest."""
     rows = view.rows.all(
         ItemRow,
-        "thread_no=? AND kind<>? ORDER BY sequence DESC LIMIT ?",
+        "thread_no=? AND kind<>? AND (outside=1 OR turn_no NOT IN (SELECT turn_no FROM turn WHERE thread_no=?1"
+        " AND hidden=1)) ORDER BY sequence DESC LIMIT ?",
         thread_no,
         ItemKind.other,
         -1 if limit is None else skip + limit,
     )
-    hidden = hidden_turns(view, thread_no)
-    rows = [row for row in rows if row.outside or row.turn_no not in hidden]
     return list(reversed(rows[skip:]))
 
 

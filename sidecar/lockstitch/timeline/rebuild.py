@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lockstitch.data_root import RolloutPlace
 from lockstitch.errors import LockstitchError
-from lockstitch.platform.files import replace, storage_errors, sync_directory
+from lockstitch.platform.files import replace, storage_errors, sync_directory, sync_file, unlink
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.timeline.database import DamagedDatabaseError, Database
 from lockstitch.timeline.index import Indexing, index_whole
@@ -21,6 +21,9 @@ from lockstitch.timeline.place import Place
 from lockstitch.timeline.stored import StoredRows, forget_thread, store
 
 log = logging.getLogger(__name__)
+
+STAGED = ".build-"
+"""Stands in the names of projections that are not complete, and of one that a complete one is about to replace."""
 
 
 def open_or_rebuild(place: Place, *, force: bool = False) -> Database:
@@ -39,7 +42,7 @@ def open_or_rebuild(place: Place, *, force: bool = False) -> Database:
 def rebuild(place: Place) -> None:
     """Build the projection from the rollouts and put it in place. Raises StorageError."""
     target = place.root.timeline
-    staged = target.with_name(f"{target.name}.build-{place.boot_id}")
+    staged = target.with_name(f"{target.name}{STAGED}{place.boot_id}")
     _remove(staged)
     database = Database(staged, bulk=True)
     try:
@@ -53,13 +56,19 @@ def rebuild(place: Place) -> None:
     with storage_errors(target):
         fd = os.open(staged, os.O_RDWR)
         try:
-            os.fsync(fd)
+            sync_file(fd)
         finally:
             os.close(fd)
+        # CRASH: the old file goes first, so that nobody can open it and make a -wal that the new one would take for
+        # its own. Dying in between leaves none, and the next to look for it builds it again.
+        old = target.with_name(f"{target.name}{STAGED}old-{place.boot_id}")
+        with contextlib.suppress(FileNotFoundError):
+            replace(target, old)
         for suffix in ("-wal", "-shm"):
             _remove(Path(f"{target}{suffix}"))
         replace(staged, target)
         sync_directory(target.parent)
+        _remove(old)
 
 
 def unique(found: Iterable[RolloutPlace]) -> Iterator[RolloutPlace]:
@@ -108,4 +117,4 @@ def indexing(place: Place, database: Database) -> Indexing:
 
 def _remove(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+        unlink(path)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 
 import msgspec
 
 from lockstitch import codec
+from lockstitch.timeline import payloads
 from lockstitch.timeline.parts import add_part
 from lockstitch.timeline.rows import (
     KINDS,
@@ -35,6 +37,9 @@ from lockstitch.timeline.times import microseconds_of
 
 MARK_EVERY = 64
 PREVIEW_CHARACTERS = 200
+_RECEIVED_AT = f'"{payloads.RECEIVED_AT}":'.encode()
+_MOST_TOKENS = 1 << 53
+"""A larger count in one event is nonsense, and a thousand such counts still fit a column."""
 
 TURN_ENDS: dict[str, TurnStatus] = {
     "turn.completed": TurnStatus.completed,
@@ -87,154 +92,6 @@ class Fact:
     req: str | None = None
 
 
-class Received(msgspec.Struct):
-    receivedAt: str | None = None  # noqa: N815
-
-
-class ItemPayload(msgspec.Struct):
-    item: codec.Raw
-
-
-class ItemHead(msgspec.Struct):
-    id: str
-    type: str
-    status: str | None = None
-    interrupted: bool = False
-    outputRef: codec.Raw = codec.NOTHING  # noqa: N815
-
-
-class UserMessage(msgspec.Struct):
-    content: list[dict[str, object]] = []
-
-
-class TurnStarted(msgspec.Struct):
-    bootId: str | None = None  # noqa: N815
-    model: str | None = None
-    effort: str | None = None
-
-
-class GitFields(msgspec.Struct):
-    sha: str | None = None
-    branch: str | None = None
-    originUrl: str | None = None  # noqa: N815
-
-
-class Workspace(msgspec.Struct):
-    cwd: str = ""
-    key: str | None = None
-
-
-class Origin(msgspec.Struct):
-    threadId: str  # noqa: N815
-    rootId: str  # noqa: N815
-
-
-class ThreadStarted(msgspec.Struct):
-    format: int = 1
-    cwd: str = ""
-    workspaceKey: str | None = None  # noqa: N815
-    workspaceLinked: bool = False  # noqa: N815
-    model: str = ""
-    modelProvider: str = ""  # noqa: N815
-    name: str | None = None
-    source: str = ""
-    threadSource: str | None = None  # noqa: N815
-    cliVersion: str = ""  # noqa: N815
-    gitInfo: GitFields | None = None  # noqa: N815
-    forkedFrom: Origin | None = None  # noqa: N815
-    parentThreadId: str | None = None  # noqa: N815
-    extra: codec.Raw = codec.NOTHING
-
-
-class ThreadUpdated(msgspec.Struct):
-    name: str | msgspec.UnsetType | None = msgspec.UNSET
-    gitInfo: GitFields | msgspec.UnsetType | None = msgspec.UNSET  # noqa: N815
-    workspace: Workspace | msgspec.UnsetType = msgspec.UNSET
-    model: str | msgspec.UnsetType = msgspec.UNSET
-    modelProvider: str | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
-    extra: codec.Raw = codec.NOTHING
-
-
-class RolledBack(msgspec.Struct):
-    numTurns: int  # noqa: N815
-
-
-class RolledForward(msgspec.Struct):
-    turnIds: list[str]  # noqa: N815
-    preview: str = ""
-
-
-class Recovered(msgspec.Struct):
-    damage: codec.Raw = codec.NOTHING
-    partial: bool = False
-
-
-class UsagePayload(msgspec.Struct):
-    inputTokens: float = 0  # noqa: N815
-    cachedInputTokens: float = 0  # noqa: N815
-    outputTokens: float = 0  # noqa: N815
-    reasoningOutputTokens: float = 0  # noqa: N815
-    costUsd: float | None = None  # noqa: N815
-
-
-class TurnEnded(msgspec.Struct):
-    usage: UsagePayload | None = None
-
-
-class ActionPayload(msgspec.Struct):
-    requestId: str | int = ""  # noqa: N815
-
-
-class Side(msgspec.Struct):
-    sha256: str | None = None
-
-
-class CheckpointPayload(msgspec.Struct):
-    checkpointId: str  # noqa: N815
-    path: str
-    op: str
-    source: str
-    versionNo: int | None = None  # noqa: N815
-    before: Side | None = None
-    after: Side | None = None
-
-
-class CheckpointEvent(msgspec.Struct):
-    checkpoint: CheckpointPayload
-
-
-class Confirmed(msgspec.Struct):
-    path: str
-    sha256: str | None = None
-
-
-class Imported(msgspec.Struct):
-    client: str
-    sourceThreadId: str  # noqa: N815
-    sourcePath: str  # noqa: N815
-    readBytes: int  # noqa: N815
-    readSha256: str  # noqa: N815
-    events: int
-
-
-_received = codec.decoder(Received)
-_item_payload = codec.decoder(ItemPayload)
-_item_head = codec.decoder(ItemHead)
-_user_message = codec.decoder(UserMessage)
-_turn_started = codec.decoder(TurnStarted)
-_thread_started = codec.decoder(ThreadStarted)
-_thread_updated = codec.decoder(ThreadUpdated)
-_rolled_back = codec.decoder(RolledBack)
-_rolled_forward = codec.decoder(RolledForward)
-_recovered = codec.decoder(Recovered)
-_usage = codec.decoder(UsagePayload)
-_turn_ended = codec.decoder(TurnEnded)
-_action = codec.decoder(ActionPayload)
-_checkpoint = codec.decoder(CheckpointEvent)
-_confirmed = codec.decoder(Confirmed)
-_imported = codec.decoder(Imported)
-
-
 def reduce(state: ThreadState, fact: Fact) -> None:
     """Apply one event to the state. Events come in the order of their sequence."""
     thread = state.thread
@@ -264,8 +121,8 @@ def reduce(state: ThreadState, fact: Fact) -> None:
 
 def moment_of(at: str, payload: bytes) -> int:
     """When an event happened by our own clock, in microseconds: `at`, unless that was only a host's claim."""
-    if b'"receivedAt":' in payload:
-        received = _received(payload).receivedAt
+    if _RECEIVED_AT in payload:
+        received = payloads.read_received(payload).at
         if received is not None:
             return microseconds_of(received)
     return microseconds_of(at)
@@ -283,7 +140,7 @@ def _remember_client_event(state: ThreadState, fact: Fact) -> None:
 # -- threads --------------------------------------------------------------------------------------------------
 def _on_thread_started(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn
-    thread, started = state.thread, _thread_started(fact.payload)
+    thread, started = state.thread, payloads.read_thread_started(fact.payload)
     thread.format, thread.cwd, thread.workspace_key = started.format, started.cwd, started.workspaceKey
     thread.linked = int(started.workspaceLinked)
     thread.model, thread.provider, thread.name = started.model, started.modelProvider, started.name
@@ -299,7 +156,7 @@ def _on_thread_started(state: ThreadState, fact: Fact, turn: TurnRow | None, mom
 
 def _on_thread_updated(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
-    thread, update = state.thread, _thread_updated(fact.payload)
+    thread, update = state.thread, payloads.read_thread_updated(fact.payload)
     if not isinstance(update.name, msgspec.UnsetType):
         thread.name = update.name
     if not isinstance(update.gitInfo, msgspec.UnsetType):
@@ -314,8 +171,8 @@ def _on_thread_updated(state: ThreadState, fact: Fact, turn: TurnRow | None, mom
     _set_extra(thread, fact, update.extra)
 
 
-def _set_git(thread: ThreadRow, git: GitFields | None) -> None:
-    git = git or GitFields()
+def _set_git(thread: ThreadRow, git: payloads.GitFields | None) -> None:
+    git = git or payloads.GitFields()
     thread.git_sha, thread.git_branch, thread.git_origin = git.sha, git.branch, git.originUrl
 
 
@@ -333,21 +190,21 @@ def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None,
     del turn, moment
     thread = state.thread
     usage = usage_of(thread)
-    for row in state.last_visible_turns(_rolled_back(fact.payload).numTurns):
+    for row in state.last_visible_turns(payloads.read_rolled_back(fact.payload).numTurns):
         row.hidden = 1
         thread.turn_count -= 1
         thread.messages -= row.messages
         thread.items -= row.items
         usage.add(usage_of(row), -1)
         state.touch_turn(row)
+        if row.turn_no == thread.preview_turn:
+            thread.preview, thread.preview_turn = "", None
     set_usage(thread, usage)
-    if thread.turn_count == 0:
-        thread.preview = ""
 
 
 def _on_thread_rolled_forward(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
-    thread, forward = state.thread, _rolled_forward(fact.payload)
+    thread, forward = state.thread, payloads.read_rolled_forward(fact.payload)
     usage = usage_of(thread)
     for turn_id in forward.turnIds:
         row = state.turn(turn_id)
@@ -359,13 +216,14 @@ def _on_thread_rolled_forward(state: ThreadState, fact: Fact, turn: TurnRow | No
         thread.items += row.items
         usage.add(usage_of(row))
         state.touch_turn(row)
+        if thread.preview_turn is None and turn_id == forward.previewTurnId:
+            thread.preview, thread.preview_turn = forward.preview, row.turn_no
     set_usage(thread, usage)
-    thread.preview = thread.preview or forward.preview
 
 
 def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
-    recovered = _recovered(fact.payload)
+    recovered = payloads.read_recovered(fact.payload)
     if recovered.damage:
         known: list[object] = codec.decode(state.thread.damage.encode()) if state.thread.damage else []
         known += codec.decode(bytes(recovered.damage))
@@ -375,7 +233,7 @@ def _on_thread_recovered(state: ThreadState, fact: Fact, turn: TurnRow | None, m
 
 def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
-    source = _imported(fact.payload)
+    source = payloads.read_imported(fact.payload)
     state.import_source = ImportSourceRow(
         state.thread.thread_no,
         source.client,
@@ -393,12 +251,13 @@ def _on_turn_started(state: ThreadState, fact: Fact, turn: TurnRow | None, momen
     thread = state.thread
     if turn is not None or fact.turn_id is None:
         return  # a host announces again the turn that turn/start opened: the event is kept, the turn is as it was
-    started = _turn_started(fact.payload)
+    started = payloads.read_turn_started(fact.payload)
     thread.last_turn_no += 1
     row = TurnRow(thread.thread_no, thread.last_turn_no, fact.turn_id, first_sequence=fact.sequence)
     row.started_at, row.boot_id = moment, started.bootId
     if started.model is not None or started.effort is not None:
         row.model_at = fact.line_at
+        thread.model = started.model or thread.model
     thread.open_turn_no = row.turn_no
     thread.turn_count += 1
     thread.recency_at = max(thread.recency_at, moment)
@@ -410,7 +269,7 @@ def _on_turn_resumed(state: ThreadState, fact: Fact, turn: TurnRow | None, momen
     if turn is None:
         return
     turn.status, turn.completed_at, turn.end_at = TurnStatus.in_progress, None, None
-    turn.boot_id = _turn_started(fact.payload).bootId
+    turn.boot_id = payloads.read_turn_started(fact.payload).bootId
     state.thread.open_turn_no = turn.turn_no
 
 
@@ -426,7 +285,7 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         state.touch_item(item)
     if thread.open_turn_no == turn.turn_no:
         thread.open_turn_no, thread.pending = None, ""
-    named = _turn_ended(fact.payload).usage
+    named = payloads.read_turn_ended(fact.payload).usage
     if named is not None and turn.usage_reported == 0:
         _add_usage(state, turn, named)
 
@@ -441,8 +300,8 @@ _STATUS = {
 
 
 def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
-    value = _item_payload(fact.payload).item
-    head = _item_head(value)
+    value = payloads.read_item_payload(fact.payload).item
+    head = payloads.read_item_head(value)
     row = _item_row(state, fact, turn, head.id, KINDS.get(head.type, ItemKind.other))
     size = len(bytes(value))
     row.line_at, row.line_length = fact.line_at, fact.line_length
@@ -455,7 +314,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if head.outputRef:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
-        state.thread.preview = preview_of(_user_message(value).content)
+        state.thread.preview = preview_of(payloads.read_user_message(value).content)
+        state.thread.preview_turn = row.turn_no
     state.touch_item(row)
 
 
@@ -498,7 +358,7 @@ def preview_of(content: list[dict[str, object]]) -> str:
 # -- the rest -------------------------------------------------------------------------------------------------
 def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del moment
-    found = _checkpoint(fact.payload).checkpoint
+    found = payloads.read_checkpoint(fact.payload).checkpoint
     thread = state.thread
     row = CheckpointRow(
         thread.thread_no,
@@ -526,7 +386,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
 
 def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del moment
-    found = _confirmed(fact.payload)
+    found = payloads.read_confirmed(fact.payload)
     row = CheckpointRow(
         state.thread.thread_no,
         fact.sequence,
@@ -549,16 +409,17 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
 
 def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del moment
-    _add_usage(state, turn, _usage(fact.payload))
+    _add_usage(state, turn, payloads.read_usage(fact.payload))
 
 
-def _add_usage(state: ThreadState, turn: TurnRow | None, sent: UsagePayload) -> None:
+def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePayload) -> None:
+    cost = sent.costUsd if sent.costUsd is not None and isfinite(sent.costUsd) else None
     usage = Usage(
-        int(sent.inputTokens),
-        int(sent.cachedInputTokens),
-        int(sent.outputTokens),
-        int(sent.reasoningOutputTokens),
-        sent.costUsd,
+        _tokens(sent.inputTokens),
+        _tokens(sent.cachedInputTokens),
+        _tokens(sent.outputTokens),
+        _tokens(sent.reasoningOutputTokens),
+        cost,
         1,
     )
     for row in (state.thread, turn):
@@ -566,6 +427,10 @@ def _add_usage(state: ThreadState, turn: TurnRow | None, sent: UsagePayload) -> 
             total = usage_of(row)
             total.add(usage)
             set_usage(row, total)
+
+
+def _tokens(count: float) -> int:
+    return int(min(count, _MOST_TOKENS))
 
 
 def _on_route(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
@@ -582,7 +447,7 @@ def _on_authority(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
 
 def _on_action(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del turn, moment
-    request = str(_action(fact.payload).requestId)
+    request = str(payloads.read_action(fact.payload).requestId)
     pending: list[str] = codec.decode(state.thread.pending.encode()) if state.thread.pending else []
     if request in pending:
         pending.remove(request)

@@ -99,6 +99,7 @@ class ThreadRow:
     recency_at: int = 0
     archived_at: int | None = None
     preview: str = ""
+    preview_turn: int | None = None
     name: str | None = None
     cwd: str = ""
     workspace_key: str | None = None

@@ -14,11 +14,13 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import apsw
 
 from lockstitch.errors import LockstitchError, StorageError
+from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
 from lockstitch.timeline.batch import Batch
@@ -28,11 +30,12 @@ from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.rebuild import open_or_rebuild
+from lockstitch.timeline.reconcile import reconcile
+from lockstitch.timeline.requests import OwnRequests
 from lockstitch.timeline.stored import StoredRows
 
 log = logging.getLogger(__name__)
 
-LOCK_SECONDS = 10.0
 GROUP_JOBS = 512
 
 _STOP = object()
@@ -56,7 +59,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
         self._answers: list[Callable[[], None]] = []
-        self._own_requests: set[str] = set()
+        self.own_requests = OwnRequests()
+        self._damaged = False
+        self._stopped = False
+        self.behind: set[str] = set()
+        """Threads (ids in lower case) whose rows lag behind their rollouts, because the database failed."""
         self.pending = 0
         self.lost = False
         """Something that was accepted could not be stored: the process must not end with 0."""
@@ -66,13 +73,23 @@ class Writer:
         self._thread.start()
 
     def submit(self, job: Job[Any]) -> None:
+        """Queue a job. On the event loop."""
+        if self._stopped:
+            job.failed(StorageError("The process is ending and stores nothing more.", path="", errno=0))
+            return
         self.pending += 1
         self._queue.put(job)
 
     def stop(self) -> None:
-        """Write what is queued and streamed, then end the thread."""
+        """Write what is queued and streamed, then end the thread. The database stays open until `close`."""
+        self._stopped = True
         self._queue.put(_STOP)
         self._thread.join()
+
+    def close(self) -> None:
+        """Let go of the database, when nobody reads any more: the last one to close it tidies it up."""
+        self._drop_database()
+        self._lock.close()
 
     # -- the thread -------------------------------------------------------------------------------------------
     @property
@@ -99,11 +116,15 @@ class Writer:
                 self._serve(jobs, flush_all=not running)
             except BaseException as error:
                 log.exception("the writer failed")
+                self._drop_database()
+                self._lock.release()
                 for job in jobs:
                     self.fail(job, error)
             self.pending -= len(jobs)
             self._send()
-        self._close()
+        if self._hot.streaming():
+            self.lost = True
+            log.error("streamed text that was accepted could not be stored")
 
     def _next_group(self) -> list[Any]:
         due = self._hot.due()
@@ -135,13 +156,8 @@ class Writer:
         answers, happenings = self._answers, self._happenings
         self._answers, self._happenings = [], []
         if answers or happenings:
+            faults.point("answer")
             self._deliver(answers, happenings)
-
-    def _close(self) -> None:
-        self._hot.close()
-        if self._database is not None:
-            self._database.close()
-        self._lock.close()
 
     def answer(self, job: Job[Any], result: Any) -> None:
         self._answers.append(lambda: job.done(result))
@@ -155,114 +171,127 @@ class Writer:
 
     # -- the lock and the transaction -------------------------------------------------------------------------
     def _enter(self) -> None:
-        """Take the write lock and begin the transaction. Raises StorageError."""
-        if not self._lock.acquire(LOCK_SECONDS):
-            holder = self._lock.read_holder() or "unknown"
-            raise StorageError(
-                f"Process {holder} has held the write lock of {self.place.root.path} for more than "
-                f"{LOCK_SECONDS:.0f} s; end it or wait, then try again.",
-                kind="storageBusy",
-                path=str(self.place.root.writer_lock),
-                errno=0,
-                pid=int(holder) if holder.isdigit() else None,
-            )
+        """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
+        if not self._lock.acquire(self.place.lock_seconds):
+            raise self._busy()
         try:
-            self._lock.write_holder(str(self.place.pid))
-            self._begin()
-        except DamagedDatabaseError:
-            self._reopen(rebuild=True)
-            self._begin_again()
+            with suppress(StorageError):  # it only serves messages
+                self._lock.write_holder(str(self.place.pid))
+            try:
+                self._begin()
+            except DamagedDatabaseError:
+                self._damaged = True
+                self._begin()
+        except DamagedDatabaseError as error:
+            self._let_go()
+            raise damaged_database(self.place) from error
         except BaseException:
-            self._lock.release()
+            self._let_go()
             raise
 
+    def _busy(self) -> StorageError:
+        holder = self._lock.read_blocker() or "unknown"
+        return StorageError(
+            f"Process {holder} has held the write lock of {self.place.root.path} for more than "
+            f"{self.place.lock_seconds:.0f} s; end it or wait, then try again.",
+            kind="storageBusy",
+            path=str(self.place.root.writer_lock),
+            errno=0,
+            pid=int(holder) if holder.isdigit() else None,
+        )
+
     def _begin(self) -> None:
-        if self._database is None or not self._database.is_current():
-            self._reopen(rebuild=False)
+        if self._damaged or self._database is None or not self._database.is_current():
+            self._drop_database()
+            self._database = open_or_rebuild(self.place, force=self._damaged)
+            self._damaged = False
+            self._begin_transaction()
+            reconcile(self)
+            self._commit()
+        self._begin_transaction()
+
+    def _begin_transaction(self) -> None:
         with database_errors(self.place.root.timeline):
+            faults.point("begin", self.place.root.timeline)
             self.database.connection.execute("BEGIN IMMEDIATE")
             if self._hot.version != (version := self.database.pragma("data_version")):
                 self._hot.version = version
                 self._hot.recheck()
 
-    def _begin_again(self) -> None:
-        try:
-            self._begin()
-        except BaseException:
-            self._lock.release()
-            raise
+    def _commit(self) -> None:
+        with database_errors(self.place.root.timeline):
+            faults.point("commit", self.place.root.timeline)
+            self.database.connection.execute("COMMIT")
+            faults.point("committed", self.place.root.timeline)
 
-    def _reopen(self, *, rebuild: bool) -> None:
-        """Open the database anew; one that is missing or damaged is rebuilt first. Under the write lock."""
-        self._hot.forget()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-        self._database = open_or_rebuild(self.place, force=rebuild)
-
-    def _leave(self) -> None:
-        """Commit and let go. A database that cannot commit loses nothing: the log has it, the tail is reduced again."""
+    def _leave(self) -> bool:
+        """Commit and let go. A database that cannot commit loses nothing: the log has it, the tail is read again."""
         try:
-            with database_errors(self.place.root.timeline):
-                self.database.connection.execute("COMMIT")
-        except (DamagedDatabaseError, StorageError, apsw.Error) as error:
+            self._commit()
+        except (DamagedDatabaseError, StorageError, OSError, apsw.Error) as error:
             log.warning("the database did not commit, its rollouts will be read again: %s", type(error).__name__)
-            self._drop_database()
-        finally:
-            self._lock.release()
+            self._damaged = self._damaged or isinstance(error, DamagedDatabaseError)
+            self._let_go()
+            return False
+        self._lock.release()
+        self._hot.trim()
+        return True
 
     def _abandon(self) -> None:
         """Roll back and let go: nothing of this group was written."""
         try:
             self.database.connection.execute("ROLLBACK")
-        except apsw.Error:
+        except (RuntimeError, apsw.Error):
             self._drop_database()
         finally:
             self._lock.release()
 
+    def _let_go(self) -> None:
+        """Close the database, which rolls back what was begun, and release the lock."""
+        self._drop_database()
+        self._lock.release()
+
     def _drop_database(self) -> None:
         self._hot.forget()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        database, self._database = self._database, None
+        if database is not None:
+            with suppress(apsw.Error):
+                database.close()
 
-    def _rebuild_and_retry(self, job: ExclusiveJob) -> None:
-        """Still under the lock: the projection is made anew, and the job tried once more."""
-        try:
-            self._reopen(rebuild=True)
-            self._begin()
-            result = job.run(self)
-        except BaseException as error:
-            self.fail(job, damaged_database(self.place) if isinstance(error, DamagedDatabaseError) else error)
-            self._abandon()
-        else:
-            self.answer(job, result)
-            self._leave()
-
-    def rebuild_if_damaged(self) -> None:
-        """Run within a group: entering it has already rebuilt a projection that cannot be opened."""
+    def rebuild_if_damaged(self, *, surely: bool = False) -> None:
+        """Look at the projection with fresh eyes and make it anew if it is damaged. Alone, within a group."""
+        if surely:
+            raise DamagedDatabaseError("a read found it damaged twice")
+        self._drop_database()
+        self._begin()
         with database_errors(self.place.root.timeline):
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
-        try:
-            self._enter()
-        except BaseException as error:
-            self.fail(job, error)
-            return
-        try:
-            result = job.run(self)
-        except DamagedDatabaseError:
-            self._rebuild_and_retry(job)
-        except BaseException as error:
-            self._hot.forget()
-            self._abandon()
-            self.fail(job, error)
-        else:
-            self.answer(job, result)
-            self._leave()
+        for last in (False, True):
+            try:
+                self._enter()
+            except BaseException as error:
+                self.fail(job, error)
+                return
+            try:
+                result = job.run(self)
+            except DamagedDatabaseError:
+                self._damaged = True
+                self._let_go()
+                if last:
+                    self.fail(job, damaged_database(self.place))
+            except BaseException as error:
+                self._hot.forget()
+                self._abandon()
+                self.fail(job, error)
+                return
+            else:
+                self.answer(job, result)
+                self._leave()
+                return
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
@@ -270,28 +299,65 @@ class Writer:
         waiting = [job for job in jobs if not (isinstance(job, AppendJob) and job.deltas and self._take_delta(job))]
         if not waiting and not flush:
             return
+        if self._try_group(waiting, flush or [], last=False):
+            return
+        self._try_group(waiting, flush or [], last=True)
+
+    def _try_group(self, jobs: list[Job[Any]], flush: list[str], *, last: bool) -> bool:
+        """Write one group; False if the database turned out to be damaged before anything was written."""
         try:
             self._enter()
         except BaseException as error:
-            for job in waiting:
+            for job in jobs:
                 self.fail(job, error)
-            self._hot.postpone(flush or [])
-            return
+            self._hot.postpone(flush)
+            return True
         group = Group(self)
+        answered = len(self._answers)
         try:
-            for thread_id in flush or ():
+            for thread_id in {*flush, *self.behind}:
                 group.flush(thread_id)
-            for job in waiting:
+            for job in jobs:
                 group.admit(job)
-            group.write()
+        except DamagedDatabaseError:
+            self._damaged = True
+            group.undo(damaged_database(self.place) if last else None)
+            if not last:
+                del self._answers[answered:]  # judged again
+            self._let_go()
+            return last
         except BaseException as error:
-            group.fail_all(error)
+            group.undo(error)
             self._hot.forget()
             self._abandon()
-            return
+            return True
+        # CRASH: from here on nothing of the group fails as a whole: some of it may be durable.
+        group.write()
         group.store()
         group.answer()
-        self._leave()
+        behind = group.behind if self._leave() else group.thread_ids
+        self.behind = behind - group.gone
+        if self.behind:
+            self._catch_up()
+        return True
+
+    def _catch_up(self) -> None:
+        """Bring the rows of threads up to their rollouts, once; what fails again is tried with the next group."""
+        with suppress(LockstitchError):
+            self._enter()
+            group = Group(self)
+            try:
+                for key in sorted(self.behind):
+                    group.flush(key)
+            except BaseException:
+                log.exception("rows could not be brought up to their rollouts")
+                group.undo(None)
+                self._abandon()
+                return
+            group.write()
+            group.store()
+            if self._leave():
+                self.behind = group.behind
 
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
@@ -319,14 +385,6 @@ class Writer:
             place.artifact_of,
             place.spill,
         )
-
-    def is_own_request(self, req: str) -> bool:
-        """Whether this boot committed that request itself: then the same id is another request, not a retry."""
-        return req in self._own_requests
-
-    def remember_request(self, req: str | None) -> None:
-        if req is not None:
-            self._own_requests.add(req)
 
     @property
     def hot(self) -> HotThreads:

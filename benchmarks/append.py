@@ -1,0 +1,151 @@
+"""Appends: one durable event, and a thousand in one request."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+
+from benchmarks.bench import Bench
+from benchmarks.histories import LONG, Story
+from benchmarks.host import Host, Pipe
+from benchmarks.measure import Floor, Row, at_least, at_most, in_turns, median_of, seconds
+
+CHILDREN = str(Path(__file__).with_name("children.py"))
+_ONE = 30
+_BATCH = 1000
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    yield from _one(bench)
+    yield from _thousand(bench)
+
+
+def _one(bench: Bench) -> Iterator[Row]:
+    story = Story(3)
+    line = msgspec.json.encode({"id": 1, "item": story.item("agentMessage"), "room": "x" * 200}) + b"\n"
+    raw = os.open(bench.place / "raw", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+
+    def write() -> None:
+        os.write(raw, line)
+        os.fdatasync(raw)
+
+    child = [sys.executable, "-I", CHILDREN, "append", str(bench.place / "raw-child")]
+    with Pipe(child) as pipe, Host(bench.place / "one") as host, Host(bench.place / "heard", listen=True) as listener:
+        for each in (host, listener):
+            each.call("thread/start", threadId="one")
+            _append(each, [{"type": "turn.started", "payload": {}}])
+
+        def ours(to: Host) -> float:
+            requests = [_request(to, [_message(story)]) for _ in range(_ONE)]
+            supply = iter(requests)
+            return median_of(_ONE, lambda: to.reply_to(next(supply)))
+
+        found = in_turns(
+            bench.rounds(21),
+            {
+                "raw": lambda: median_of(_ONE, write),
+                "pipe": lambda: median_of(_ONE, lambda: pipe.trade(line)),
+                "ours": lambda: ours(host),
+                "heard": lambda: ours(listener),
+            },
+        )
+    os.close(raw)
+    floors = (
+        Floor("raw append + `fdatasync` behind a pipe", found["pipe"].times(1e6)),
+        Floor("raw append + `fdatasync`", found["raw"].times(1e6)),
+    )
+    yield Row("append.one", "one durable append, answered", "µs", found["ours"].times(1e6), floors, (at_most(2),))
+    yield Row(
+        "append.one.heard", "the same, with its notifications", "µs", found["heard"].times(1e6), floors, (at_most(2),)
+    )
+
+
+def _thousand(bench: Bench) -> Iterator[Row]:
+    story = Story(4)
+    bare = _BareStore(bench.place / "bare")
+    with Host(bench.place / "batches") as host, Host(bench.place / "loud", listen=True) as listener:
+        for each in (host, listener):
+            each.call("thread/start", threadId="one")
+
+        def events(*, ids: bool = False) -> list[dict[str, Any]]:
+            found = [event for turn in story.turns(_BATCH // 8, *LONG) for event in turn]
+            return [{**event, "eventId": story.an_id()} for event in found] if ids else found
+
+        def ours(to: Host, *, ids: bool = False) -> float:
+            line = _request(to, events(ids=ids))
+            return seconds(lambda: to.reply_to(line))
+
+        def floor() -> float:
+            batch = events()
+            return seconds(lambda: bare.append(batch))
+
+        found = in_turns(
+            bench.rounds(15),
+            {
+                "floor": floor,
+                "ours": lambda: ours(host),
+                "ids": lambda: ours(host, ids=True),
+                "heard": lambda: ours(listener),
+            },
+            warm_up=2,
+        )
+    bare.close()
+    floors = (Floor("bare loop: encode, write, `fdatasync`, `executemany`", found["floor"].per_second(_BATCH)),)
+    unit = "events/s"
+    for key, name in (
+        ("ours", "appends of 1,000 events in one request"),
+        ("ids", "the same, each event with its own id"),
+        ("heard", "the same, with notifications"),
+    ):
+        yield Row(f"append.batch.{key}", name, unit, found[key].per_second(_BATCH), floors, (at_least(0.3),))
+
+
+class _BareStore:
+    """Encode, write, sync and insert, without a promise more than that."""
+
+    def __init__(self, place: Path) -> None:
+        self._fd = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        self._database = apsw.Connection(f"{place}.sqlite")
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=NORMAL")
+        self._database.execute("CREATE TABLE event(sequence INTEGER PRIMARY KEY, id TEXT, at INTEGER, length INTEGER)")
+        self._sequence = self._offset = 0
+
+    def append(self, events: list[dict[str, Any]]) -> None:
+        lines: list[bytes] = []
+        found: list[tuple[int, str, int, int]] = []
+        at = time.time()
+        for event in events:
+            self._sequence += 1
+            name = f"evt_{self._sequence:032d}"
+            line = msgspec.json.encode({"sequence": self._sequence, "at": at, "eventId": name, **event}) + b"\n"
+            lines.append(line)
+            found.append((self._sequence, name, self._offset, len(line)))
+            self._offset += len(line)
+        os.write(self._fd, b"".join(lines))
+        os.fdatasync(self._fd)
+        with self._database:
+            self._database.executemany("INSERT INTO event VALUES(?,?,?,?)", found)
+
+    def close(self) -> None:
+        os.close(self._fd)
+        self._database.close()
+
+
+def _message(story: Story) -> dict[str, Any]:
+    return {"type": "item.completed", "payload": {"item": story.item("agentMessage")}}
+
+
+def _request(host: Host, events: list[dict[str, Any]]) -> bytes:
+    return host.request("agentSession/runtimeEvents/append", {"sessionId": "one", "runtimeEvents": events})
+
+
+def _append(host: Host, events: list[dict[str, Any]]) -> None:
+    host.reply_to(_request(host, events))

@@ -1,0 +1,150 @@
+"""`lockstitch doctor`: where everything is, whether it is sound, and what to do if it is not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from lockstitch import __version__
+from lockstitch.cli.local import Local
+from lockstitch.cli.outcome import FAILED, OK
+from lockstitch.cli.terminal import Terminal
+from lockstitch.cli.text import counted, cut, one_line, sized, wrapped
+from lockstitch.cli.threads import all_threads, title_of
+from lockstitch.codec import encode
+from lockstitch.data_root import DataRoot
+
+
+async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
+    """Examine the data root; the status says whether it is sound."""
+    found = await _findings(local)
+    if options.json:
+        terminal.json(encode(found))
+    else:
+        terminal.lines(*_lines(found, terminal))
+    return OK if found["sound"] else FAILED
+
+
+async def _findings(local: Local) -> dict[str, Any]:
+    root = DataRoot(Path(local.settings.data_root))
+    threads: list[dict[str, Any]] = []
+    for archived in (False, True):
+        threads += [thread async for thread in all_threads(local, None, {"archived": archived})]
+    listed = {thread["id"].lower() for thread in threads}
+    unlisted = sorted(one for one in local.thread_ids() if one.lower() not in listed)
+    damaged = [
+        {
+            "threadId": thread["id"],
+            "title": title_of(thread),
+            "partial": thread.get("partial", False),
+            "damage": thread.get("damage", []),
+        }
+        for thread in threads
+        if thread.get("partial") or thread.get("damage")
+    ]
+    status = await local.ask("server/status")
+    choice = local.settings.root
+    return {
+        "sound": not unlisted and not any(one["partial"] for one in damaged),
+        "dataRoot": {
+            "path": str(root.path),
+            "source": choice.source,
+            "variable": choice.variable,
+            "readOnly": local.settings.read_only,
+        },
+        "versions": {"lockstitch": __version__, "python": platform.python_version(), "sqlite": _sqlite_version()},
+        "threads": len(threads),
+        "bytes": {name: _size(path) for name, path in _places(root).items()},
+        "processes": [one for one in status["processes"] if one["bootId"] != status["bootId"]],
+        "damaged": damaged,
+        "unlisted": unlisted,
+    }
+
+
+def _places(root: DataRoot) -> dict[str, Path]:
+    return {
+        "sessions": root.sessions,
+        "archived": root.archived_sessions,
+        "database": root.sqlite,
+        "artifacts": root.artifacts,
+        "quarantine": root.quarantine,
+        "trash": root.trash,
+    }
+
+
+def _size(path: Path) -> int:
+    total = 0
+    for directory, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(directory, name)).st_size
+            except OSError:
+                continue  # gone meanwhile
+    return total
+
+
+def _sqlite_version() -> str:
+    try:
+        return ".".join(metadata.version("apsw").split(".")[:3])  # apsw is numbered after the SQLite that it carries
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
+    width = min(terminal.width, 100)
+    root, versions, sizes = found["dataRoot"], found["versions"], found["bytes"]
+    why = {
+        "argument": "given by --data-dir",
+        "environment": f"from {root['variable']}",
+        "platform": "the platform's own place",
+    }
+
+    def row(name: str, text: str) -> str:
+        return terminal.paint(f"{name:12}", "dim") + text
+
+    kept = ", ".join(f"{sized(size)} of {name}" for name, size in sizes.items() if size) or "nothing yet"
+    lines = [
+        row("data root", one_line(root["path"])),
+        row("", why[root["source"]] + (", which can only be read" if root["readOnly"] else "")),
+        row(
+            "versions", f"lockstitch {versions['lockstitch']}, Python {versions['python']}, SQLite {versions['sqlite']}"
+        ),
+        row("threads", str(found["threads"])),
+        *(row("" if number else "space", line) for number, line in enumerate(wrapped(kept, width - 12))),
+    ]
+    others = [f"pid {one['pid']} since {one['startedAt']}" for one in found["processes"]]
+    lines.append(row("in use by", one_line("; ".join(others)) if others else "nobody else"))
+    for one in found["damaged"]:
+        lines += ["", *_damage(one, terminal, width)]
+    if found["unlisted"]:
+        lines += [
+            "",
+            terminal.paint(f"{counted(len(found['unlisted']), 'thread')} on the disk cannot be listed:", "red"),
+        ]
+        lines += [f"  {one}" for one in found["unlisted"][:10]]
+        lines.append("  Start again; if that does not help, their first line is damaged: please report it.")
+    lines += [
+        "",
+        terminal.paint("Everything is sound.", "green")
+        if found["sound"]
+        else terminal.paint("Something is wrong.", "red"),
+    ]
+    return lines
+
+
+def _damage(one: dict[str, Any], terminal: Terminal, width: int) -> list[str]:
+    what = "has lost events" if one["partial"] else "was repaired, nothing that was answered is lost"
+    colour = "red" if one["partial"] else "yellow"
+    lines = [terminal.paint(cut(f"thread {one['threadId']} {what}: {one_line(one['title'])}", width), colour)]
+    for damage in one["damage"]:
+        place = f"bytes {damage['fromOffset']} to {damage['toOffset']}: {damage['reason']}"
+        if damage.get("quarantinePath"):
+            place += f", set aside in {damage['quarantinePath']}"
+        lines += [f"  {line}" for line in wrapped(one_line(place), width - 2)]
+    if one["partial"]:
+        lines.append("  What can be read is shown by `lockstitch show`; a backup of its rollout can replace the file.")
+    return lines

@@ -1,0 +1,173 @@
+"""Text for a terminal: made harmless, measured in cells, wrapped and cut.
+
+Invariant: what `harmless` returns holds no character that moves a cursor, changes a colour, or reorders text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+_TAB = 4
+
+
+def harmless(text: str) -> str:
+    """The text with control and reordering characters made visible; line feeds and tabs stay."""
+    return _HARMFUL.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def one_line(text: str) -> str:
+    """The text on one line, runs of whitespace as one space."""
+    return " ".join(harmless(text).split())
+
+
+def cells(text: str) -> int:
+    """How many columns a harmless text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells_of(character) for character in text)
+
+
+def _cells_of(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """The text, shortened to that many columns with an ellipsis."""
+    if cells(text) <= width:
+        return text
+    kept: list[str] = []
+    room = width - 1
+    for character in text:
+        room -= _cells_of(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def padded(text: str, width: int) -> str:
+    """The text, cut or filled to exactly that many columns."""
+    text = cut(text, width)
+    return text + " " * (width - cells(text))
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """The lines of a harmless text, each at most that wide; broken at spaces where there are any."""
+    for line in text.expandtabs(_TAB).split("\n"):
+        if cells(line) <= width:
+            yield line.rstrip()
+            continue
+        indent = line[: min(len(line) - len(line.lstrip()), width // 2)]
+        current = indent
+        for word in line.split():
+            joined = current + (" " if current.strip() else "") + word
+            if cells(joined) <= width:
+                current = joined
+                continue
+            if current.strip():
+                yield current
+            *whole, current = _pieces(indent + word, width)
+            yield from whole
+        yield current
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    """A word in pieces of at most that width; the last one may be shorter."""
+    found = [""]
+    room = width
+    for character in word:
+        size = _cells_of(character)
+        if size > room:
+            found.append("")
+            room = width
+        found[-1] += character
+        room -= size
+    return found
+
+
+def moment(seconds: float) -> str:
+    """A time of the wire, in unix seconds, as the clock on the wall shows it."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "?"
+
+
+def moment_of(timestamp: str) -> str:
+    """A time of the wire, RFC 3339, as the clock on the wall shows it."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return one_line(timestamp)
+
+
+def lasting(milliseconds: float) -> str:
+    """A duration for people."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s"
+
+
+def sized(count: int) -> str:
+    """A number of bytes for people."""
+    if count < 1000:
+        return f"{count} B"
+    size = float(count)
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 1000:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} TB"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def short_ids(ids: list[str], least: int = 8) -> dict[str, str]:
+    """For each id the shortest beginning, at least so long, that no other of them shares (whatever the case)."""
+    ordered = sorted(set(ids), key=str.lower)
+    found: dict[str, str] = {}
+    for number, one in enumerate(ordered):
+        shared = max(
+            (_shared(one, ordered[other]) for other in (number - 1, number + 1) if 0 <= other < len(ordered)), default=0
+        )
+        length = max(least, shared + 1)
+        while length < len(one) and not one[length - 1].isalnum():
+            length += 1
+        found[one] = one[:length]
+    return found
+
+
+def _shared(one: str, other: str) -> int:
+    count = 0
+    for a, b in zip(one.lower(), other.lower(), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

@@ -1,0 +1,163 @@
+"""The fields of payloads that the reducer reads, and nothing else of them.
+
+Invariant: unknown fields are skipped without being decoded; a payload of another shape raises ParseError.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from lockstitch import codec
+
+RECEIVED_AT = "$receivedAt"
+"""In a payload whose event has a time of its own: when it came in by our clock. A host's own field of that name
+is not kept."""
+
+
+class Received(msgspec.Struct, rename={"at": RECEIVED_AT}):
+    at: str | None = None
+
+
+class ItemPayload(msgspec.Struct):
+    item: codec.Raw
+
+
+class ItemHead(msgspec.Struct):
+    id: str
+    type: str
+    status: str | None = None
+    interrupted: bool = False
+    outputRef: codec.Raw = codec.NOTHING  # noqa: N815
+
+
+class UserMessage(msgspec.Struct):
+    content: list[dict[str, object]] = []
+
+
+class TurnStarted(msgspec.Struct):
+    bootId: str | None = None  # noqa: N815
+    model: str | None = None
+    effort: str | None = None
+
+
+class GitFields(msgspec.Struct):
+    sha: str | None = None
+    branch: str | None = None
+    originUrl: str | None = None  # noqa: N815
+
+
+class Workspace(msgspec.Struct):
+    cwd: str = ""
+    key: str | None = None
+
+
+class Origin(msgspec.Struct):
+    threadId: str  # noqa: N815
+    rootId: str  # noqa: N815
+
+
+class ThreadStarted(msgspec.Struct):
+    format: int = 1
+    cwd: str = ""
+    workspaceKey: str | None = None  # noqa: N815
+    workspaceLinked: bool = False  # noqa: N815
+    model: str = ""
+    modelProvider: str = ""  # noqa: N815
+    name: str | None = None
+    source: str = ""
+    threadSource: str | None = None  # noqa: N815
+    cliVersion: str = ""  # noqa: N815
+    gitInfo: GitFields | None = None  # noqa: N815
+    forkedFrom: Origin | None = None  # noqa: N815
+    parentThreadId: str | None = None  # noqa: N815
+    extra: codec.Raw = codec.NOTHING
+
+
+class ThreadUpdated(msgspec.Struct):
+    name: str | msgspec.UnsetType | None = msgspec.UNSET
+    gitInfo: GitFields | msgspec.UnsetType | None = msgspec.UNSET  # noqa: N815
+    workspace: Workspace | msgspec.UnsetType = msgspec.UNSET
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    modelProvider: str | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+    extra: codec.Raw = codec.NOTHING
+
+
+class RolledBack(msgspec.Struct):
+    numTurns: int  # noqa: N815
+
+
+class RolledForward(msgspec.Struct):
+    turnIds: list[str]  # noqa: N815
+    preview: str = ""
+    previewTurnId: str | None = None  # noqa: N815
+
+
+class Recovered(msgspec.Struct):
+    damage: codec.Raw = codec.NOTHING
+    partial: bool = False
+
+
+class UsagePayload(msgspec.Struct):
+    inputTokens: float = 0  # noqa: N815
+    cachedInputTokens: float = 0  # noqa: N815
+    outputTokens: float = 0  # noqa: N815
+    reasoningOutputTokens: float = 0  # noqa: N815
+    costUsd: float | None = None  # noqa: N815
+
+
+class TurnEnded(msgspec.Struct):
+    usage: UsagePayload | None = None
+
+
+class ActionPayload(msgspec.Struct):
+    requestId: str | int = ""  # noqa: N815
+
+
+class Side(msgspec.Struct):
+    sha256: str | None = None
+
+
+class CheckpointPayload(msgspec.Struct):
+    checkpointId: str  # noqa: N815
+    path: str
+    op: str
+    source: str
+    versionNo: int | None = None  # noqa: N815
+    before: Side | None = None
+    after: Side | None = None
+
+
+class CheckpointEvent(msgspec.Struct):
+    checkpoint: CheckpointPayload
+
+
+class Confirmed(msgspec.Struct):
+    path: str
+    sha256: str | None = None
+
+
+class Imported(msgspec.Struct):
+    client: str
+    sourceThreadId: str  # noqa: N815
+    sourcePath: str  # noqa: N815
+    readBytes: int  # noqa: N815
+    readSha256: str  # noqa: N815
+    events: int
+
+
+read_received = codec.decoder(Received)
+read_item_payload = codec.decoder(ItemPayload)
+read_item_head = codec.decoder(ItemHead)
+read_user_message = codec.decoder(UserMessage)
+read_turn_started = codec.decoder(TurnStarted)
+read_thread_started = codec.decoder(ThreadStarted)
+read_thread_updated = codec.decoder(ThreadUpdated)
+read_rolled_back = codec.decoder(RolledBack)
+read_rolled_forward = codec.decoder(RolledForward)
+read_recovered = codec.decoder(Recovered)
+read_usage = codec.decoder(UsagePayload)
+read_turn_ended = codec.decoder(TurnEnded)
+read_action = codec.decoder(ActionPayload)
+read_checkpoint = codec.decoder(CheckpointEvent)
+read_confirmed = codec.decoder(Confirmed)
+read_imported = codec.decoder(Imported)
