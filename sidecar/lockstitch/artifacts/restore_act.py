@@ -20,6 +20,7 @@ from lockstitch.artifacts.restore_journal import Entry, Journal
 from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES
 from lockstitch.artifacts.restore_target import Target, open_target, read_name, refuse_special
 from lockstitch.errors import ConflictError, StorageError
+from lockstitch.platform import faults
 from lockstitch.platform.belongings import adopt
 from lockstitch.platform.beneath import LinkError, OpenDirectory
 from lockstitch.platform.exchange import RENAMES
@@ -82,6 +83,7 @@ def _write_part(target: Target, entry: Entry, data: bytes) -> None:
             if mode is None and like is not None:
                 mode = os.fstat(like).st_mode & 0o777
             # Bits that nobody knows are those of any new file of the user: the umask decides.
+            faults.point("create", entry.part)
             fd = os.open(entry.part, _CREATE, 0o666 if mode is None else 0o600, dir_fd=directory.fileno())
             try:
                 write_all(fd, data)

@@ -18,7 +18,7 @@ import msgspec
 from lockstitch.artifacts.paths import path_from_wire, path_to_wire
 from lockstitch.codec import ParseError, decoder, encode
 from lockstitch.errors import InvalidError
-from lockstitch.platform.files import TEMPORARY_PREFIX, storage_errors, sync_directory, write_atomically
+from lockstitch.platform.files import TEMPORARY_PREFIX, storage_errors, sync_directory, unlink, write_atomically
 
 VERSION = 1
 _SUFFIX = ".json"
@@ -183,7 +183,7 @@ class Journals:
         """The restore is over, one way or the other. Raises StorageError."""
         with storage_errors(path):
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+                unlink(path)
             sync_directory(self._directory)
 
     def take_over(self, is_alive: Callable[[str], bool]) -> list[tuple[Path, Journal]]:

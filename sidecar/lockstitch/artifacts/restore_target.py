@@ -17,6 +17,7 @@ from pathlib import Path
 from lockstitch.artifacts.content import Content, available
 from lockstitch.artifacts.paths import printable, refuse, workspace_path
 from lockstitch.errors import UnavailableError
+from lockstitch.platform import faults
 from lockstitch.platform.belongings import mount_of
 from lockstitch.platform.beneath import LinkError, OpenDirectory, is_pointer, open_root
 
@@ -102,6 +103,7 @@ def _enter(at: OpenDirectory, folder: str, path: str, make: bool, where: str, ma
     except FileNotFoundError:
         if not make:
             raise
+        faults.point("mkdir", folder)
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o777, dir_fd=at.fileno())
             made.append(where)
@@ -209,5 +211,6 @@ def remove_empty(workspace: Path, folders: Sequence[str], sync: Callable[[OpenDi
     """Remove those of these folders that are empty, innermost first."""
     for folder in sorted(folders, key=lambda name: name.count("/"), reverse=True):
         with contextlib.suppress(OSError, UnavailableError), open_target(workspace, folder) as target:
+            faults.point("rmdir", target.name)
             os.rmdir(target.name, dir_fd=target.directory.fileno())
             sync(target.directory)

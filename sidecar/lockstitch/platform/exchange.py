@@ -11,6 +11,9 @@ import os
 import sys
 from typing import Any
 
+from lockstitch.platform import faults
+from lockstitch.platform.files import unlink
+
 _LINUX_NOREPLACE, _LINUX_EXCHANGE = 1, 2
 _MACOS_SWAP, _MACOS_EXCLUSIVE = 2, 4
 # The system, or the file system below it, has no such call.
@@ -41,13 +44,16 @@ class Renames:
             if error.errno in _NO_HARD_LINKS:
                 raise OSError(errno.ENOTSUP, "This disk cannot rename without overwriting", target) from error
             raise
-        os.unlink(source, dir_fd=directory)
+        faults.point("linked", target)
+        unlink(source, dir_fd=directory)
 
     def _rename(self, directory: int, source: str, target: str, flag: int) -> bool:
         if self._call is None:
             return False
+        faults.point("exchange", target)
         ctypes.set_errno(0)
         if self._call(directory, os.fsencode(source), directory, os.fsencode(target), flag) == 0:
+            faults.point("exchanged", target)
             return True
         number = ctypes.get_errno()
         if number in _NOT_HERE:
