@@ -180,7 +180,7 @@ class Announcer:
         for key, item in zip(mine, await self._runtime.read(self._items_by_id(mine)), strict=True):
             is_known = self._open_items.pop(key, None) is not None
             if item is not None:
-                value = {"item": item, "threadId": self._subscription.thread_id, "turnId": turn_id}
+                value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": turn_id}
                 value["sequence"] = live.sequence
                 if not is_known:
                     await self._notify("item/started", {**value, "startedAtMs": at_ms})
