@@ -135,10 +135,7 @@ class Confirmed(msgspec.Struct):
 class Imported(msgspec.Struct):
     client: str
     sourceThreadId: str  # noqa: N815
-    sourcePath: str  # noqa: N815
     readBytes: int  # noqa: N815
-    readSha256: str  # noqa: N815
-    events: int
 
 
 read_received = codec.decoder(Received)
