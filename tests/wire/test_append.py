@@ -212,6 +212,17 @@ def test_at_is_kept_as_the_timestamp(host: Host) -> None:
         refused(host, "invalidParams", thread, warning("x", at=wrong))
 
 
+def test_at_leaves_the_payload_as_it_was(host: Host) -> None:
+    """Of an event with `at`, the payload keeps every field, whatever its name; only $receivedAt is ours."""
+    thread = host.thread()
+    payload = {"item": None, "receivedAt": "theirs", "at": 1, "$receivedAt": "forged"}
+    stored = host.append(thread, None, {"type": "acme.x", "payload": payload, "at": "2026-01-01T00:00:00Z"})[0]
+    ours = stored["payload"].pop("$receivedAt")
+    assert ours != "forged"
+    assert stored["payload"] == {"item": None, "receivedAt": "theirs", "at": 1}
+    assert "$receivedAt" not in host.append(thread, None, ("acme.x", payload))[0]["payload"]
+
+
 def test_an_item_event_without_turn_goes_to_the_open_turn(host: Host) -> None:
     """An item event without `turnId` goes to the open turn; any other event stays outside."""
     thread = host.thread()
