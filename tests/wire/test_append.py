@@ -174,12 +174,9 @@ def test_messages_come_back_whole(host: Host) -> None:
     """Messages always come back whole, however large."""
     thread = host.thread()
     text = "".join(f"{n} é☃\n" for n in range(500_000))
-    turn = host.turn(thread, text)
-    host.append(thread, turn, ("item.completed", {"item": {"type": "agentMessage", "id": "m", "text": text}}),
-                ("message.created", {"role": "assistant", "content": text, "itemId": "n"}))  # fmt: skip
+    host.turn(thread, text)
     assert len(text.encode()) > 5_000_000
-    items = host.items(thread)
-    assert items[0]["content"][0]["text"] == items[1]["text"] == items[2]["text"] == text
+    assert host.items(thread)[0]["content"][0]["text"] == text
     assert len(host.read(thread)["preview"]) <= 200
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lockstitch_protocol.item_fields import ITEM_FIELDS
 from tests.unit.protocol_examples import ITEMS
 from tests.wire.host import Host
+
+from lockstitch_protocol.item_fields import ITEM_FIELDS
 
 covers = pytest.mark.covers
 APPEND = "agentSession/runtimeEvents/append"
@@ -227,6 +228,7 @@ def test_an_end_that_leaves_out_what_was_streamed(host: Host, open_turn: tuple[s
     assert len(host.events(thread, types=[type_])) > 3, "segments of at most some KiB"
 
 
+@covers("turn.interrupted", "turn.resumed")
 def test_deltas_over_a_restart(tmp_path: Path) -> None:
     """Deltas across segments and a restart: nothing answered before a sync append is lost."""
     root = tmp_path.resolve()

@@ -81,7 +81,7 @@ def test_the_reply_comes_before_what_it_causes(host: Host) -> None:
         assert replies[cause] < names.index(effect), effect
 
 
-@covers("thread/resume", "thread/unsubscribe", "turn.interrupted", "turn.resumed")
+@covers("thread/resume", "thread/unsubscribe", "turn.interrupted")
 def test_resume_tells_what_was_missed_once_before_live_ones(tmp_path: Path) -> None:
     """With afterSequence, the missed events follow as notifications before live ones, once, in order."""
     root = tmp_path.resolve()

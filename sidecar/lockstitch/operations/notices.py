@@ -16,10 +16,11 @@ from lockstitch.operations.views.items import item_values
 from lockstitch.operations.views.threads import thread_value
 from lockstitch.operations.views.turns import turn_value, usage_value
 from lockstitch.rollout.line import Draft
-from lockstitch.rollout.scan import Record, scan
+from lockstitch.rollout.scan import Damage, scan
 from lockstitch.timeline import queries
 from lockstitch.timeline.compose import compose
 from lockstitch.timeline.events import event_of_draft
+from lockstitch.timeline.index import is_told
 from lockstitch.timeline.items import segment_text_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, ITEM_OPENS, TURN_ENDS, moment_of
@@ -312,8 +313,13 @@ def records_after(view: View, row: Any, sequence: int) -> Any:
     with view.rollout(row) as rollout:
         previous = rollout.sum_before(line_at)
         for found in scan(rollout.fd, line_at, row.size, previous_sum=previous, next_sequence=known):
-            if isinstance(found, Record) and found.line.sequence > sequence:
+            if isinstance(found, Damage):
+                if not is_told(row, found):
+                    view.note_damage()
+            elif found.line.sequence > sequence:
                 yield found
+        if rollout.size < row.size:
+            view.note_damage()
 
 
 __all__ = ["Announcer", "records_after", "text_of"]
