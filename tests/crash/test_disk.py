@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.crash.host import Host, Refused, appended, judge, lines, rollouts
 from tests.crash.test_kill import (
     Change,

@@ -36,6 +36,8 @@ class CodexReading(JsonlReading):
         self._totals: dict[str, int] = {}
         self._records = False
         self._met_head = False
+        self._begun: list[tuple[int, str]] = []
+        """The turns that were not taken back, each with the ordinal of the line that began it."""
 
     def closings(self) -> list[SourceEvent]:
         """What was held back; see `SourceReading`."""
@@ -44,6 +46,7 @@ class CodexReading(JsonlReading):
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
         self.account.mended += line.mended
+        turn = self.composer.turn
         self.composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
         if not record:
             self.composer.keep_opaque("value", line.value)
@@ -51,6 +54,8 @@ class CodexReading(JsonlReading):
             self._read_bare(record)
         else:
             self._read_record(str(record.get("type")), record)
+        if self.composer.turn is not turn and self.composer.turn is not None:
+            self._begun.append((whole(record.get("ordinal")) or 0, self.composer.turn.turn_id))
 
     def _read_bare(self, record: dict[str, Any]) -> None:
         if record.get("record_type") == "state":
@@ -84,12 +89,26 @@ class CodexReading(JsonlReading):
             self._met_head = True
             self._items.enter(string(payload.get("cwd")))
             self.account.skipped[kind] += 1
+        elif kind == "session_meta" and mapping(payload.get("history_base")):
+            self._revert(whole(mapping(payload.get("history_base")).get("end_ordinal_exclusive")))
         elif kind in _STATE:
             self.account.skipped[kind] += 1
         else:
             self.composer.keep_opaque(kind if "type" in record else "unknown", record)
 
     # ── turns ──
+
+    def _revert(self, end: int | None) -> None:
+        """A file that goes on from another one: what that one told from ordinal `end` on was taken back."""
+        self.account.skipped["session_meta"] += 1
+        self._items.leave_turn()
+        self.composer.finish_turn()
+        gone: list[str] = []
+        while end is not None and self._begun and self._begun[-1][0] >= end:
+            gone.append(self._begun.pop()[1])
+        if gone:
+            payload = {"numTurns": len(gone), "turnIds": gone}
+            self.composer.emit("thread.rolledBack", payload, key=f"revert:{self.composer.line[0]}")
 
     def _turn_context(self, payload: dict[str, Any]) -> None:
         self.account.skipped["turn_context"] += 1

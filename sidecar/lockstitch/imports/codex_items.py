@@ -48,9 +48,10 @@ class CodexItems:
         """Before a turn begins: texts that the turn before left without a display event are kept raw."""
         turn = self._composer.turn
         if turn is None or turn.turn_id != self._composer.settle_id(turn_id):
-            self._leave_turn()
+            self.leave_turn()
 
-    def _leave_turn(self) -> None:
+    def leave_turn(self) -> None:
+        """The turn is over: what waited for its later lines waits no more."""
         self.flush_unanswered_texts()
         self._edits.told.clear()
         self._told.clear()
@@ -89,7 +90,7 @@ class CodexItems:
             images += [{"type": "image", "url": url} for url in sent]
         turn = self._composer.turn
         if turn is None or turn.end is not None or (turn.asked and not turn.explicit):
-            self._leave_turn()
+            self.leave_turn()
             self._composer.start_turn(None, explicit=False)
         turn = self._composer.need_turn()
         turn.asked = True

@@ -6,10 +6,11 @@ Invariant: a thread that took a file in pieces reads as one that took it at once
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lockstitch.imports.chain import ChainedFile
 from lockstitch.imports.source import Mark, SourceEvent, SourceReading
 
 _BLOCK = 1 << 20
@@ -29,10 +30,10 @@ class Held:
 
 
 class PrefixDigest:
-    """The digest of the first bytes of a file, taken further as the reading goes on."""
+    """The digest of the first bytes of a source, taken further as the reading goes on."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._file = ChainedFile(files)
         self._digest = hashlib.sha256()
         self.size = 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
+from lockstitch.imports.chain import ChainedFile
 from lockstitch.imports.composer import Composer
 from lockstitch.imports.lines import DamagedLine, SourceLine, read_lines
 from lockstitch.imports.source import Account, Mark, OpenTurn, SourceEvent, SourceThread
@@ -36,7 +37,7 @@ class JsonlReading(ABC):
 
     def events(self, *, final: bool = False, mark: Mark | None = None) -> Iterator[SourceEvent]:
         """Stream the events of the file."""
-        with self.thread.path.open("rb") as file:
+        with ChainedFile(self.thread.files) as file:
             # What is written to it while we read belongs to the next import: its beginning is remembered by digest.
             for line in read_lines(file, end=self.thread.size, final=final):
                 if mark is not None and line.offset + line.length > mark.at:

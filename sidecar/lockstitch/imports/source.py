@@ -43,8 +43,17 @@ class SourceThread:
     archived: bool = False
     base: dict[str, Any] | None = None
     """The file goes on where another file of the same thread was left (Codex `history_base`)."""
+    begun_at: str | None = None
+    """When this file was begun: orders the files of one thread."""
+    earlier: tuple[Path, ...] = ()
+    """The files before this one, in order; `size` is that of all."""
     other_paths: tuple[Path, ...] = ()
     """Further files of the same thread that a scan met."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files of the thread, in order."""
+        return (*self.earlier, self.path)
 
     def as_wire(self) -> dict[str, Any]:
         """One entry of `source/scan`."""

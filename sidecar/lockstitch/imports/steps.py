@@ -38,6 +38,8 @@ class Stored:
     imported_name: str | None
     """The name that the import gave; a different one is the user's own."""
     row: ThreadRow
+    parts: dict[int, str]
+    """Where the files before the last one end, and the digest up to there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,15 @@ class Steps:
         """Open the source; False if the thread holds all of it. Raises LockstitchError, also where it has changed."""
         reading = open_source(self.path)
         self.thread = reading.thread
-        self._digest = PrefixDigest(self.path)
+        self._digest = PrefixDigest(self.thread.files)
         held = None if self.stored is None else self.stored.held
-        if held is not None:
+        if held is not None and self.stored is not None:
+            if self.thread.size in self.stored.parts:
+                # An earlier one of the files that the thread was made from.
+                if self._digest.upto(self.thread.size) == self.stored.parts[self.thread.size]:
+                    return False
+                self._digest.close()
+                self._digest = PrefixDigest(self.thread.files)
             if self.thread.size < held.read_bytes or self._digest.upto(held.read_bytes) != held.read_sha256:
                 raise ConflictError(
                     f"{self.path.name} is not the file any more that thread {self.thread.source_thread_id} was "
@@ -83,7 +91,7 @@ class Steps:
                     reason="sourceChanged",
                     use="replaceExisting",
                 )
-            if self.thread.size == held.read_bytes and self.stored is not None and self.stored.complete:
+            if self.thread.size == held.read_bytes and self.stored.complete:
                 return False
         self._growth = Growth(reading, held)
         return True
@@ -120,9 +128,23 @@ class Steps:
             events.append(Incoming("thread.updated", updated, at=events[-1].at if events else first_at, own=True))
         # An import that was cut off knows by `closings` whether the end of the file was written.
         told: dict[str, Any] = {"closings": sorted(keys)}
+        if thread.earlier:
+            told["parts"] = self._parts()
         if name is not None:
             told["name"] = name
         yield self._step(events, at, thread.size, number, told)
+
+    def _parts(self) -> list[dict[str, Any]]:
+        """Where the earlier files end: each of them alone is held too."""
+        digest, size, parts = PrefixDigest(self.thread.files), 0, list[dict[str, Any]]()
+        try:
+            for path in self.thread.earlier:
+                size += path.stat().st_size
+                parts.append({"bytes": size, "sha256": digest.upto(size)})
+                size += 1
+        finally:
+            digest.close()
+        return parts
 
     def _begin(self, first_at: str, events: list[Incoming]) -> None:
         if not self.started_at:

@@ -272,13 +272,37 @@ def _adding(step: Step) -> Callable[[Admission], None]:
                 kind="conflict",
                 threadId=admission.thread_id,
             )
+        begun: list[str] = []
         for event in step.events:
+            if event.type == "turn.started" and event.turn_id is not None:
+                begun.append(event.turn_id)
+            elif event.type == "thread.rolledBack":
+                _check_rollback(admission, event.payload["turnIds"], begun)
             if event.turn_id is not None and event.type != "turn.started" and event.at is not None:
                 admission.reopen(event.turn_id, event.at)
             admission.add(event)
         admission.answers.clear()  # nobody reads them
 
     return build
+
+
+def _check_rollback(admission: Admission, turn_ids: list[str], begun: list[str]) -> None:
+    """What the source took back must be what would be taken back here: no turn that came in another way.
+
+    `begun`: the turns of this append so far; those that are taken back leave it.
+    """
+    count = len(turn_ids)
+    newest = begun[: -count - 1 : -1]
+    newest += [turn.turn_id for turn in admission.state.last_visible_turns(count - len(newest))]
+    del begun[max(len(begun) - count, 0) :]
+    if [turn_id.lower() for turn_id in newest] != [turn_id.lower() for turn_id in turn_ids]:
+        raise ConflictError(
+            f"The source took turns back, and thread {admission.thread_id} has turns of its own behind them. "
+            "Import it with replaceExisting to make the thread anew.",
+            kind="conflict",
+            threadId=admission.thread_id,
+            use="replaceExisting",
+        )
 
 
 def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
@@ -291,7 +315,7 @@ def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
         ("model", thread.model),
         ("modelProvider", thread.model_provider),
         ("name", thread.title),
-        ("source", thread.source),
+        ("source", thread.source or "unknown"),
         ("threadSource", "subagent" if thread.parent_thread_id else None),
         ("cliVersion", thread.client_version),
         ("gitInfo", thread.git or None),
@@ -327,9 +351,10 @@ async def held_by(runtime: Runtime, source: SourceThread) -> Stored | None:
         start, length = payload_span(line)
         told: dict[str, Any] = decode(line[start : start + length])
         closings = told.get("closings")
-        held = Held(found.read_bytes, found.read_sha256, found.events, frozenset(closings or ()))
+        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()))
         name = told.get("name") if closings is not None else row.name
-        return Stored(held, closings is not None, name, row)
+        parts = {part["bytes"]: part["sha256"] for part in told.get("parts") or ()}
+        return Stored(held, closings is not None, name, row, parts)
 
     try:
         return await runtime.read_thread(thread_id, look)

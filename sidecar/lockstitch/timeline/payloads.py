@@ -88,6 +88,12 @@ class RolledBack(msgspec.Struct):
     numTurns: int  # noqa: N815
 
 
+class RolledForward(msgspec.Struct):
+    turnIds: list[str]  # noqa: N815
+    preview: str = ""
+    previewTurnId: str | None = None  # noqa: N815
+
+
 class Recovered(msgspec.Struct):
     damage: codec.Raw = codec.NOTHING
     partial: bool = False
@@ -135,10 +141,7 @@ class Confirmed(msgspec.Struct):
 class Imported(msgspec.Struct):
     client: str
     sourceThreadId: str  # noqa: N815
-    sourcePath: str  # noqa: N815
     readBytes: int  # noqa: N815
-    readSha256: str  # noqa: N815
-    events: int
 
 
 read_received = codec.decoder(Received)
@@ -149,6 +152,7 @@ read_turn_started = codec.decoder(TurnStarted)
 read_thread_started = codec.decoder(ThreadStarted)
 read_thread_updated = codec.decoder(ThreadUpdated)
 read_rolled_back = codec.decoder(RolledBack)
+read_rolled_forward = codec.decoder(RolledForward)
 read_recovered = codec.decoder(Recovered)
 read_usage = codec.decoder(UsagePayload)
 read_turn_ended = codec.decoder(TurnEnded)

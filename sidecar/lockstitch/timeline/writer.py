@@ -271,13 +271,13 @@ class Writer:
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
-        before = len(self._happenings)
         for last in (False, True):
             try:
                 self._enter()
             except BaseException as error:
                 self.fail(job, error)
                 return
+            before = len(self._happenings)
             try:
                 with database_errors(self.place.root.timeline):
                     result = job.run(self)
@@ -294,10 +294,10 @@ class Writer:
             else:
                 self.answer(job, result)
                 self._leave()
-                break
-        if job.wait_for_reply:
-            caused = self._happenings[before:]
-            self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
+                if job.wait_for_reply:
+                    caused = self._happenings[before:]
+                    self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
+                return
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
