@@ -19,9 +19,11 @@ import anyio
 import anyio.to_thread
 
 from lockstitch import __version__
+from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
+from lockstitch.operations.act_recovery import recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
@@ -93,10 +95,12 @@ class Runtime:
                 raise
             await self._open_to_read(error)
         else:
+            await recover_orphans(self)
             await self.interrupt_dead_turns()
 
     def _open(self) -> None:
         self.contents = Contents(self.root.artifacts, self.root_id)
+        self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
             self.boots,

@@ -97,7 +97,7 @@ class Snapshots:
             issues,
             diff=found.get("diff") if after is NOT_CAPTURED or before is NOT_CAPTURED else None,
         )
-        snapshot.place = self._place()
+        snapshot.place = self.place()
         self._fill(snapshot, path, found)
         return snapshot
 
@@ -159,7 +159,8 @@ class Snapshots:
             self.sidecar.put(content.data)
         return reference(content)
 
-    def _place(self) -> str:
+    def place(self) -> str:
+        """Where contents go now, as a checkpoint tells it."""
         assert self.sidecar is not None
         return "dataRoot" if self.workspace is None or self.sidecar.problem else "workspace"
 
@@ -192,7 +193,7 @@ class Snapshots:
         snapshot = Snapshot(path_to_wire(path)["path"], "capture", self._side(live), only_if_changed=True)
         if live.reason and live.status != "missing":
             snapshot.issues.append(live.reason)
-        snapshot.place = self._place()
+        snapshot.place = self.place()
         self._fill(snapshot, path, {} if reason is None else {"metadata": {"reason": reason}})
         return snapshot
 
