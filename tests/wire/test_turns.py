@@ -280,7 +280,7 @@ def test_actions(host: Host) -> None:
 
 
 # -- rollback -----------------------------------------------------------------------------------------------------
-@covers("thread/rollback")
+@covers("thread/rollback", "thread.rolledBack")
 def test_rollback(host: Host) -> None:
     """An event, not an edit: the turns leave reads, counts, usage, and stay in thread/events/list."""
     thread = host.thread()
