@@ -19,6 +19,7 @@ from lockstitch_protocol import (
     file_checkpoint,
     initialize,
     receipt,
+    restore,
     server,
     thread,
     turn,
@@ -180,6 +181,24 @@ METHODS: Final[dict[str, Method]] = _table(
         file_checkpoint.FileCheckpointCaptureParams,
         file_checkpoint.FileCheckpointCaptureResult,
         "Record how files are now.",
+    ),
+    _change(
+        "agentSession/fileCheckpoint/restore",
+        restore.RestoreParams,
+        restore.RestoreResult,
+        "Put a file back as a checkpoint left it, or found it.",
+    ),
+    _change(
+        "agentSession/fileCheckpoint/rewind",
+        restore.RewindParams,
+        restore.RewindResult,
+        "Put all files of a thread back to before or after a turn.",
+    ),
+    _change(
+        "agentSession/fileCheckpoint/undo",
+        restore.UndoParams,
+        restore.RewindResult,
+        "Take a restore or a rewind back.",
     ),
     _read(
         "artifact/read",

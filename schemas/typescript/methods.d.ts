@@ -58,6 +58,10 @@ import type {
   ReasoningPayload,
   Receipt,
   ReceiptReadParams,
+  RestoreParams,
+  RestoreResult,
+  RewindParams,
+  RewindResult,
   RoutePayload,
   ServerStatusResult,
   SnapshotPayload,
@@ -93,6 +97,7 @@ import type {
   TurnSteerParams,
   TurnSteerResult,
   TurnsPage,
+  UndoParams,
   UsagePayload,
 } from "./types";
 
@@ -168,6 +173,12 @@ export interface Requests {
   "agentSession/fileCheckpoint/diff": { params: FileCheckpointDiffParams; result: FileCheckpointDiffResult };
   /** Record how files are now. */
   "agentSession/fileCheckpoint/capture": { params: FileCheckpointCaptureParams; result: FileCheckpointCaptureResult };
+  /** Put a file back as a checkpoint left it, or found it. */
+  "agentSession/fileCheckpoint/restore": { params: RestoreParams; result: RestoreResult };
+  /** Put all files of a thread back to before or after a turn. */
+  "agentSession/fileCheckpoint/rewind": { params: RewindParams; result: RewindResult };
+  /** Take a restore or a rewind back. */
+  "agentSession/fileCheckpoint/undo": { params: UndoParams; result: RewindResult };
   /** Read file versions and large outputs. */
   "artifact/read": { params: ArtifactReadParams; result: ArtifactReadResult };
   /** Look for sessions that other tools wrote. */

@@ -2381,6 +2381,10 @@ export interface DiffLine {
    * Its number after.
    */
   newNo?: number;
+  /**
+   * True: it ends without a newline.
+   */
+  noNewline?: boolean;
 }
 /**
  * A call of a tool that the host itself provides.
@@ -3810,6 +3814,31 @@ export interface OpenPayload {
   [k: string]: unknown;
 }
 /**
+ * A file that held something the timeline did not know.
+ */
+export interface OverwrittenFile {
+  /**
+   * The file, relative to the workspace.
+   */
+  path: string;
+  /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
+   * What the timeline last knew.
+   */
+  expectedSha256?: string;
+  /**
+   * What was on the disk.
+   */
+  actualSha256?: string;
+  /**
+   * `changed`, `backup`, or why it cannot be read.
+   */
+  reason?: string;
+}
+/**
  * Payload of patch.applied, patch.failed and patch.declined.
  */
 export interface PatchEndedPayload {
@@ -3854,6 +3883,35 @@ export interface PlanPayload {
    */
   itemId?: string | null;
   [k: string]: unknown;
+}
+/**
+ * What a restore does, or would do, to one file.
+ */
+export interface PlannedFile {
+  /**
+   * The file, relative to the workspace.
+   */
+  path: string;
+  /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
+   * `conflict` and `unavailable` refuse the whole act, unless `paths` leaves the file out.
+   */
+  action: "write" | "delete" | "keep" | "conflict" | "unavailable";
+  /**
+   * What is on the disk; none where there is no file.
+   */
+  fromSha256?: string;
+  /**
+   * What is to be there; none where no file is to be.
+   */
+  toSha256?: string;
+  /**
+   * Why: `changed`, `backup`, `firstSeen`, a contentStatus, or the reason of a refused path.
+   */
+  reason?: string;
 }
 /**
  * A process on the same data root.
@@ -4084,6 +4142,138 @@ export interface Request {
   params?: {
     [k: string]: unknown;
   } | null;
+}
+/**
+ * Params of agentSession/fileCheckpoint/restore.
+ */
+export interface RestoreParams {
+  /**
+   * The session (the thread's id).
+   */
+  sessionId: string;
+  /**
+   * The checkpoint.
+   */
+  checkpointId: string;
+  /**
+   * What it left, or what it found.
+   */
+  side?: ("before" | "after") | null;
+  /**
+   * Must be true, unless dryRun.
+   */
+  confirmRestore?: boolean | null;
+  /**
+   * Whether `backupPath` is told. The bytes that are replaced are kept in any case.
+   */
+  createBackup?: boolean | null;
+  /**
+   * `backup`: record unknown bytes as a version, then go on.
+   */
+  onConflict?: ("refuse" | "backup") | null;
+  /**
+   * Plan only; changes nothing.
+   */
+  dryRun?: boolean | null;
+}
+/**
+ * Result of agentSession/fileCheckpoint/restore.
+ */
+export interface RestoreResult {
+  /**
+   * The session.
+   */
+  sessionId: string;
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The checkpoint that was restored.
+   */
+  checkpoint: CheckpointSummary;
+  /**
+   * Path of the file itself.
+   */
+  livePath: string;
+  /**
+   * The version document, relative to the workspace.
+   */
+  snapshotPath?: string;
+  /**
+   * Where the replaced bytes are kept: in the workspace relative to it, else absolute.
+   */
+  backupPath?: string;
+  /**
+   * RFC 3339, UTC, microseconds; none of a dry run.
+   */
+  restoredAt?: string;
+  /**
+   * The checkpoint of this restore, for undo.
+   */
+  restoreCheckpointId?: string;
+  /**
+   * What was there, if the timeline knew it not.
+   */
+  conflict?: OverwrittenFile;
+  /**
+   * What was done, or would be, to each file; a rename has two.
+   */
+  plan: PlannedFile[];
+}
+/**
+ * Params of agentSession/fileCheckpoint/rewind.
+ */
+export interface RewindParams {
+  /**
+   * The session (the thread's id).
+   */
+  sessionId: string;
+  /**
+   * The turn.
+   */
+  toTurnId: string;
+  /**
+   * `after`: the files as that turn left them. `before`: as its first edit of each found it.
+   */
+  position?: ("before" | "after") | null;
+  /**
+   * Only these files, or what is under these folders.
+   */
+  paths?: string[] | null;
+  /**
+   * Must be true, unless dryRun.
+   */
+  confirmRestore?: boolean | null;
+  /**
+   * `backup`: record unknown bytes as versions, then go on.
+   */
+  onConflict?: ("refuse" | "backup") | null;
+  /**
+   * Plan only; changes nothing.
+   */
+  dryRun?: boolean | null;
+  /**
+   * Roll the conversation back in the same act.
+   */
+  conversation?: boolean | null;
+}
+/**
+ * Result of agentSession/fileCheckpoint/rewind and undo: all files or none.
+ */
+export interface RewindResult {
+  /**
+   * What was done, or would be, to each file.
+   */
+  plan: PlannedFile[];
+  /**
+   * False for a dry run.
+   */
+  applied: boolean;
+  /**
+   * Names this act, for undo.
+   */
+  rewindId: string;
 }
 /**
  * Payload of route.selected.
@@ -5082,6 +5272,35 @@ export interface TurnSteerResult {
    * The turn that the message went to.
    */
   turnId: string;
+}
+/**
+ * Params of agentSession/fileCheckpoint/undo: exactly one of the two ids.
+ */
+export interface UndoParams {
+  /**
+   * The session (the thread's id).
+   */
+  sessionId: string;
+  /**
+   * Of a rewind, or of an undo.
+   */
+  rewindId?: string | null;
+  /**
+   * Of a restore.
+   */
+  restoreCheckpointId?: string | null;
+  /**
+   * Must be true, unless dryRun.
+   */
+  confirmRestore?: boolean | null;
+  /**
+   * `backup`: record unknown bytes as versions, then go on.
+   */
+  onConflict?: ("refuse" | "backup") | null;
+  /**
+   * Plan only; changes nothing.
+   */
+  dryRun?: boolean | null;
 }
 /**
  * Payload of provider.usage: what one request to a model cost.

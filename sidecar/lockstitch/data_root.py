@@ -33,6 +33,7 @@ class DataRoot:
         "archived_sessions",
         "artifacts",
         "boots",
+        "journal",
         "log_file",
         "path",
         "quarantine",
@@ -55,6 +56,7 @@ class DataRoot:
         self.sqlite = path / "sqlite"
         self.timeline = self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
         self.artifacts = path / "artifacts"
+        self.journal = path / "journal"
         self.quarantine = path / "quarantine"
         self.log_file = path / "log" / "sidecar.log"
 
@@ -80,6 +82,7 @@ class DataRoot:
             self.trash,
             self.sqlite,
             self.artifacts,
+            self.journal,
             self.quarantine,
         )
 

@@ -120,7 +120,11 @@ def a_snapshot(scene: Scene, thread: str) -> None:
     scene.count += 1
     path = scene.workspaces[thread] / f"file-{scene.count}.txt"
     path.write_text(f"content {scene.count}\n")
-    scene.append(thread, ("artifact.snapshot", {"path": path.name, "op": "created"}), turnId=f"turn-{thread[-8:]}")
+    scene.append(
+        thread,
+        ("artifact.snapshot", {"path": path.name, "op": "created", "beforeAbsent": True}),
+        turnId=f"turn-{thread[-8:]}",
+    )
 
 
 def a_spilled_output(scene: Scene, thread: str) -> None:

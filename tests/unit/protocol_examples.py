@@ -89,6 +89,9 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
     "thread.updated": [{"name": "n"}],
     "thread.archived": [{}],
     "thread.unarchived": [{}],
+    "thread.rolledBack": [{"numTurns": 2}],
+    "thread.rolledForward": [{"turnIds": ["turn_2"], "preview": "hi", "previewTurnId": "turn_2"}],
+    "thread.rewound": [{"rewindId": "rewind_1", "kind": "rewind", "toTurnId": "turn_1", "position": "after"}],
     "thread.recovered": [{"ranges": []}],
     "item.started": [{"item": item} for item in ITEMS[:3]],
     "item.updated": [{"item": item} for item in ITEMS[3:6]],
@@ -440,6 +443,27 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "agentSession/fileCheckpoint/capture": (
         {"sessionId": "thread_1", "paths": ["a.py"], "reason": "before a command"},
         {"captured": [CHECKPOINT], "unchanged": ["b.py"], "failed": [{"path": "c", "reason": "tooLarge"}]},
+    ),
+    "agentSession/fileCheckpoint/restore": (
+        {**ONE_CHECKPOINT, "side": "before", "confirmRestore": True, "onConflict": "backup", "createBackup": False},
+        {
+            "sessionId": "thread_1",
+            "threadId": "thread_1",
+            "checkpoint": CHECKPOINT,
+            "livePath": "src/a.py",
+            "restoredAt": AT,
+            "restoreCheckpointId": "cp_2",
+            "conflict": {"path": "src/a.py", "expectedSha256": "0" * 64, "actualSha256": "1" * 64},
+            "plan": [{"path": "src/a.py", "action": "write", "toSha256": "0" * 64, "reason": "backup"}],
+        },
+    ),
+    "agentSession/fileCheckpoint/rewind": (
+        {"sessionId": "thread_1", "toTurnId": "turn_1", "position": "before", "paths": ["src"], "dryRun": True},
+        {"plan": [{"path": "src/a.py", "action": "delete", "fromSha256": "0" * 64}], "applied": False, "rewindId": "r"},
+    ),
+    "agentSession/fileCheckpoint/undo": (
+        {"sessionId": "thread_1", "rewindId": "rewind_1", "confirmRestore": True},
+        {"plan": [], "applied": True, "rewindId": "rewind_2"},
     ),
     "artifact/read": ({"sessionId": "thread_1", "includeContent": True}, {"artifacts": [ARTIFACT], "nextCursor": None}),
     "conversationImport/source/scan": (

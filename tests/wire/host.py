@@ -195,6 +195,11 @@ class Host:
         self._wait(lambda: _key(id_) in self._replies, f"the reply to {self._methods.get(_key(id_))}")
         return self._replies.pop(_key(id_))
 
+    def any_reply(self, id_: Any) -> dict[str, Any]:
+        """The reply to a request whose id the process may not have been able to read."""
+        self._wait(lambda: self._nameless or _key(id_) in self._replies, f"a reply to {id_}")
+        return self._nameless.pop(0) if self._nameless else self.reply(id_)
+
     def _wait(self, there: Callable[[], Any], what: str) -> None:
         with self._news:
             self._news.wait_for(lambda: self._faults or self._ended or there(), PATIENCE)

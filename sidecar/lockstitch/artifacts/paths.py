@@ -41,6 +41,9 @@ _SENTENCES = {
     "symlink": "The path is, or leads through, a symbolic link",
     "hardLink": "The file has other names (hard links), which would change with it",
     "specialFile": "The path names something that is not a regular file",
+    "notADirectory": "A file stands where the path has a folder",
+    "mountPoint": "The path leads onto another disk that is mounted inside the workspace",
+    "twin": "The disk has this path in another spelling (case or Unicode form)",
 }
 
 

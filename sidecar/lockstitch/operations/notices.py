@@ -16,10 +16,11 @@ from lockstitch.operations.views.items import item_values
 from lockstitch.operations.views.threads import thread_value
 from lockstitch.operations.views.turns import turn_value, usage_value
 from lockstitch.rollout.line import Draft
-from lockstitch.rollout.scan import Record, scan
+from lockstitch.rollout.scan import Damage, scan
 from lockstitch.timeline import queries
 from lockstitch.timeline.compose import compose
 from lockstitch.timeline.events import event_of_draft
+from lockstitch.timeline.index import is_told
 from lockstitch.timeline.items import segment_text_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, ITEM_OPENS, TURN_ENDS, moment_of
@@ -155,6 +156,8 @@ class Announcer:
             await self._plain(live)
             return
         self._turn = turn_id.lower()
+        if not self._wants("turn/started"):
+            return
         turn = await self._runtime.read(self._turn_at(turn_id, TurnStatus.in_progress))
         if turn is not None:
             value = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
@@ -166,6 +169,8 @@ class Announcer:
             return
         await self._end_open_items(live, turn_id)
         self._turn = None
+        if not self._wants("turn/completed"):
+            return
         moment = moment_of(live.draft.at, live.draft.payload)
         turn = await self._runtime.read(self._turn_at(turn_id, TURN_ENDS[live.draft.type], moment))
         if turn is not None:
@@ -175,6 +180,10 @@ class Announcer:
     async def _end_open_items(self, live: Live, turn_id: str) -> None:
         """The turn's end closes what was still open in it, also what began before this client came."""
         mine = [key for key, owner in self._open_items.items() if (owner or "").lower() == turn_id.lower()]
+        if not self._wants("item/completed"):
+            for key in mine:
+                self._open_items.pop(key, None)
+            return
         mine += [key for key in await self._runtime.read(self._cut_off(turn_id)) if key not in mine]
         at_ms = moment_of(live.draft.at, live.draft.payload) // 1000
         for key, item in zip(mine, await self._runtime.read(self._items_by_id(mine)), strict=True):
@@ -228,6 +237,9 @@ class Announcer:
 
     # -- threads ----------------------------------------------------------------------------------------------
     async def _thread_started(self, live: Live) -> None:
+        if not self._wants("thread/started"):
+            return
+
         def look(view: View) -> dict[str, Any] | None:
             row = view.rows.thread(self._subscription.thread_id)
             return None if row is None else thread_value(view, row)
@@ -237,6 +249,8 @@ class Announcer:
             await self._notify("thread/started", {"thread": thread, "sequence": live.sequence})
 
     async def _usage(self, live: Live) -> None:
+        if not self._wants("thread/tokenUsage/updated"):
+            return
         thread_id, turn_id = self._subscription.thread_id, live.draft.turn_id
 
         def look(view: View) -> dict[str, Any] | None:
@@ -276,8 +290,14 @@ class Announcer:
 
         return look
 
+    def _wants(self, method: str) -> bool:
+        """Whether it is worth reading what a notification of that name says."""
+        return self._subscription.connection.wants(method)
+
     async def _notify(self, method: str, value: dict[str, Any]) -> None:
         connection = self._subscription.connection
+        if not connection.wants(method):
+            return
         params = encode(value)
         most = connection.max_message_bytes
         if most is not None and len(params) + len(method) + 64 > most:
@@ -293,8 +313,13 @@ def records_after(view: View, row: Any, sequence: int) -> Any:
     with view.rollout(row) as rollout:
         previous = rollout.sum_before(line_at)
         for found in scan(rollout.fd, line_at, row.size, previous_sum=previous, next_sequence=known):
-            if isinstance(found, Record) and found.line.sequence > sequence:
+            if isinstance(found, Damage):
+                if not is_told(row, found):
+                    view.note_damage()
+            elif found.line.sequence > sequence:
                 yield found
+        if rollout.size < row.size:
+            view.note_damage()
 
 
 __all__ = ["Announcer", "records_after", "text_of"]

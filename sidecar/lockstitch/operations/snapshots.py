@@ -46,7 +46,9 @@ class Snapshots:
         self._last: dict[str, dict[str, Any] | None] = {}
 
     async def open(self) -> ThreadRow:
-        """Find the thread and its workspace. Raises NotFoundError."""
+        """Find the thread and its workspace. Raises NotFoundError, StorageError if nothing can be stored."""
+        if self._runtime.refusal is not None:
+            raise self._runtime.refusal
         row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
         self.workspace = row.cwd if row.linked and row.cwd else None
         self.sidecar = self._runtime.contents.of_thread(row.thread_id, self.workspace)
@@ -96,7 +98,7 @@ class Snapshots:
             issues,
             diff=found.get("diff") if after is NOT_CAPTURED or before is NOT_CAPTURED else None,
         )
-        snapshot.place = self._place()
+        snapshot.place = self.place()
         self._fill(snapshot, path, found)
         return snapshot
 
@@ -158,7 +160,8 @@ class Snapshots:
             self.sidecar.put(content.data)
         return reference(content)
 
-    def _place(self) -> str:
+    def place(self) -> str:
+        """Where contents go now, as a checkpoint tells it."""
         assert self.sidecar is not None
         return "dataRoot" if self.workspace is None or self.sidecar.problem else "workspace"
 
@@ -191,7 +194,7 @@ class Snapshots:
         snapshot = Snapshot(path_to_wire(path)["path"], "capture", self._side(live), only_if_changed=True)
         if live.reason and live.status != "missing":
             snapshot.issues.append(live.reason)
-        snapshot.place = self._place()
+        snapshot.place = self.place()
         self._fill(snapshot, path, {} if reason is None else {"metadata": {"reason": reason}})
         return snapshot
 

@@ -11,12 +11,15 @@ from lockstitch.operations import (
     conversation_import,
     file_checkpoint,
     receipt,
+    restore,
+    rewind,
     server,
     session,
     thread,
     thread_moves,
     thread_reads,
     turn,
+    undo,
 )
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
@@ -53,6 +56,9 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "agentSession/fileCheckpoint/get": file_checkpoint.get,
     "agentSession/fileCheckpoint/diff": file_checkpoint.diff,
     "agentSession/fileCheckpoint/capture": file_checkpoint.capture,
+    "agentSession/fileCheckpoint/restore": restore.restore,
+    "agentSession/fileCheckpoint/rewind": rewind.rewind,
+    "agentSession/fileCheckpoint/undo": undo.undo,
     "artifact/read": artifact.read,
     "conversationImport/source/scan": conversation_import.scan,
     "conversationImport/thread/preview": conversation_import.preview,

@@ -118,6 +118,10 @@ class OpenDirectory:
     def own_status(self) -> os.stat_result:
         return os.fstat(self._fd)
 
+    def fileno(self) -> int:
+        """The descriptor, for calls relative to it; it stays this object's own."""
+        return self._fd
+
     def open(self, name: str, flags: int) -> int:
         if not flags & os.O_CREAT:
             _refuse_special(name, self.status(name))  # a device may act on being opened, so it is not

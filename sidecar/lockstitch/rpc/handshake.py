@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
     from lockstitch.settings import Settings
 
+# Files are put back only where they can be opened relative to handles; the same test as platform/beneath.py's.
+_CAN_RESTORE = hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY") and os.open in os.supports_dir_fd
+
 CAPABILITIES: Final[dict[str, Any]] = {
     "agentSession": True,
     "capabilityDiscovery": True,
     "artifact": True,
     "evidence": False,
     "workspace": False,
-    "fileCheckpoint": {"capture": True, "restore": False, "rewind": False},
+    "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
     "threadReplay": False,
     "threadSearch": False,
     "conversationImport": ["codex", "claude"],

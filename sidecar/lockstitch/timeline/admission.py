@@ -22,6 +22,7 @@ from lockstitch.timeline.checkpoints import (
     DiffOf,
     Known,
     Snapshot,
+    assumed,
     decide,
     is_unchanged,
     known_from_row,
@@ -76,6 +77,8 @@ class Incoming(msgspec.Struct):
     """turn/start: the turn must not exist yet."""
     own: bool = False
     """Written by the sidecar itself: `at` is when it happened, not somebody's claim."""
+    outside: bool = False
+    """It belongs to no turn, although one may be open."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -234,7 +237,7 @@ class Admission:
         """The turn that the event belongs to, reopened if recovery had interrupted it."""
         turn_id = event.turn_id
         if turn_id is None:
-            if event.type not in JOINS_TURN:
+            if event.outside or event.type not in JOINS_TURN:
                 return None
             if self._open is None and event.type in NEEDS_TURN:
                 raise RefusedError(
@@ -338,12 +341,12 @@ class Admission:
             item = items.over(event.whole)
         else:
             item = items.item_of(event.type, event.payload, item_id, before)
-        whole, item = item, self.around.spill(item)
+        unspilled, item = item, self.around.spill(item)
         self._items[key] = item
         self._streams.pop(key, None)
         rest = {name: value for name, value in event.payload.items() if name != "item"}
-        if item is not whole:  # what was too large for the item is too large beside it
-            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != whole[name])
+        if item is not unspilled:  # what was too large for the item is too large beside it
+            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != unspilled[name])
         self._draft(event, {**rest, "item": item}, turn_id, item_id)
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
@@ -361,6 +364,9 @@ class Admission:
     # -- files ------------------------------------------------------------------------------------------------
     def _add_snapshot(self, event: Incoming, turn_id: str | None, snapshot: Snapshot) -> None:
         known = self._known_of(snapshot.path)
+        if snapshot.old_path is not None and snapshot.before is None:
+            # What a renamed file was is what its old path was, not what the new path had been.
+            snapshot.before = assumed(self._known_of(snapshot.old_path))
         if is_unchanged(snapshot, known):
             payload: dict[str, Any] = {"path": snapshot.path}
             if snapshot.after is not ABSENT:
@@ -419,11 +425,9 @@ class Admission:
         if RECEIVED_AT in payload and not event.own:
             payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
         if event.at is not None and not event.own:
-            item = payload.get("item")
-            payload = {name: value for name, value in payload.items() if name != "item"}
-            payload[RECEIVED_AT] = self.now()
-            if item is not None:
-                payload["item"] = item
+            last = {"item": payload["item"]} if "item" in payload else {}
+            rest = {name: value for name, value in payload.items() if name != "item"}
+            payload = {**rest, RECEIVED_AT: self.now(), **last}
         encoded = codec.encode(payload)
         if len(encoded) > MAX_PAYLOAD_BYTES:
             raise RefusedError(

@@ -84,10 +84,12 @@ def decide(
     for reference in _external(snapshot, known):
         version = _next_version(known)
         external = Snapshot(snapshot.path, "external", reference, op="external", place=snapshot.place)
-        before = _assumed(known)
+        before = assumed(known)
         made.append(_checkpoint(external, before, version, artifact, new_id(), known, diff_of))
         known = made[-1].known
-    before = snapshot.before if snapshot.before is not None else _assumed(known)
+    before = snapshot.before if snapshot.before is not None else assumed(known)
+    if snapshot.before is None and known is None and snapshot.op == "created":
+        before = ABSENT  # that is what the host's word for it says
     failed = _failed(snapshot.after)
     version = None if failed else _next_version(known)
     made.append(_checkpoint(snapshot, before, version, artifact, snapshot.checkpoint_id or new_id(), known, diff_of))
@@ -122,7 +124,8 @@ def _external(snapshot: Snapshot, known: Known | None) -> list[dict[str, Any]]:
     last = None if known is None else known.sha256
     said = None if before is None else before.get("sha256")
     knew = known is not None and (_readable(known.reference) or known.reference is ABSENT)
-    if before is not None and said is not None and knew and said != last:
+    renamed = snapshot.old_path is not None  # what was before is then about another path
+    if before is not None and said is not None and knew and said != last and not renamed:
         found.append(before)
     disk = snapshot.disk
     if disk is not None and disk.get("sha256") not in (None, last, after, said):
@@ -142,7 +145,8 @@ def _next_version(known: Known | None) -> int:
     return 1 if known is None or known.version_no is None else known.version_no + 1
 
 
-def _assumed(known: Known | None) -> dict[str, Any]:
+def assumed(known: Known | None) -> dict[str, Any]:
+    """The last version as a side that nobody saw: marked `assumed` unless a capture confirmed it."""
     if known is None:
         return NOT_CAPTURED
     if known.reference is ABSENT or known.confirmed or not _readable(known.reference):

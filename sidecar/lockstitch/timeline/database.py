@@ -35,13 +35,15 @@ class DamagedDatabaseError(Exception):
 class Database:
     """An open projection. Not shared between threads."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
+    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False) -> None:
         """Open an existing file. `bulk` is for a new file that nobody else sees: no journal, no sync.
 
-        Raises DamagedDatabaseError, StorageError.
+        A `reader` leaves the -wal alone when it closes: the file may have been replaced under it, and the -wal is
+        then that of another. Raises DamagedDatabaseError, StorageError.
         """
         self.path = path
-        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+        self.identity = _identity(path)
+        flags = apsw.SQLITE_OPEN_READWRITE
         if bulk:
             flags |= apsw.SQLITE_OPEN_CREATE
         try:
@@ -55,11 +57,12 @@ class Database:
                 raise DamagedDatabaseError("the file is missing") from error
             raise _storage_error(error, path) from error
         try:
-            self._configure(read_only, bulk)
+            if reader:
+                self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._configure(bulk)
         except BaseException:
             self.connection.close()
             raise
-        self.identity = _identity(path)
 
     @classmethod
     def in_memory(cls) -> Database:
@@ -83,7 +86,7 @@ class Database:
                 raise DamagedDatabaseError("not a projection of this version")
         return made
 
-    def _configure(self, read_only: bool, bulk: bool) -> None:
+    def _configure(self, bulk: bool) -> None:
         connection = self.connection
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
@@ -97,9 +100,8 @@ class Database:
             if self.pragma("application_id") != APPLICATION_ID:
                 raise DamagedDatabaseError("not a projection of ours")
             self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
-            if not read_only:
-                self._set(journal_mode="WAL", synchronous="NORMAL")
-                self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
+            self._set(journal_mode="WAL", synchronous="NORMAL")
+            self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
 
     def _set(self, **pragmas: str | int) -> None:
         # One statement each, read to its end: apsw stops at the first row, and most pragmas answer with one.
@@ -155,7 +157,7 @@ def database_errors(path: Path) -> Generator[None]:
     except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.BusyError, apsw.CantOpenError) as error:
         raise _storage_error(error, path) from error
     except OSError as error:
-        raise storage_error(error, path) from error
+        raise storage_error(error, error.filename or path) from error
 
 
 def _storage_error(error: apsw.Error, path: Path) -> StorageError:

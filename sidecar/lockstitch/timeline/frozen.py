@@ -55,6 +55,16 @@ class FrozenReader:
                 self._database = None
 
 
+def look_at_file(root: DataRoot, root_id: str, boots: Boots, thread_id: str, look: Callable[[View], T]) -> T:
+    """Read one thread from its rollout alone: the projection takes no rows at the moment."""
+    places = [place for place in unique(root.rollouts()) if place.thread_id.lower() == thread_id.lower()]
+    database = index_in_memory(root, boots, places)
+    try:
+        return look(View(root, root_id, database.connection))
+    finally:
+        database.close()
+
+
 def open_frozen(root: DataRoot, boots: Boots) -> Database:
     """The projection's own file if it is whole and says all that the rollouts say; else one in memory."""
     try:

@@ -133,6 +133,11 @@ def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
     thread.partial |= lost or (plan is not None and plan.committed_lost)
 
 
+def is_told(thread: ThreadRow, damage: Damage) -> bool:
+    """Whether the thread's damage list tells of it; what costs nothing need not be told."""
+    return damage.reason in HARMLESS or not _untold([damage], thread)
+
+
 def _untold(damages: list[Damage], thread: ThreadRow) -> list[Damage]:
     """Damage that no `thread.recovered` event of the log tells of."""
     if not thread.damage:

@@ -90,6 +90,12 @@ class RolledBack(msgspec.Struct):
     numTurns: int  # noqa: N815
 
 
+class RolledForward(msgspec.Struct):
+    turnIds: list[str]  # noqa: N815
+    preview: str = ""
+    previewTurnId: str | None = None  # noqa: N815
+
+
 class Recovered(msgspec.Struct):
     damage: codec.Raw = codec.NOTHING
     partial: bool = False
@@ -148,6 +154,7 @@ read_turn_started = codec.decoder(TurnStarted)
 read_thread_started = codec.decoder(ThreadStarted)
 read_thread_updated = codec.decoder(ThreadUpdated)
 read_rolled_back = codec.decoder(RolledBack)
+read_rolled_forward = codec.decoder(RolledForward)
 read_recovered = codec.decoder(Recovered)
 read_usage = codec.decoder(UsagePayload)
 read_turn_ended = codec.decoder(TurnEnded)

@@ -127,6 +127,8 @@ def moment_of(at: str, payload: bytes) -> int:
 
 
 def _remember_client_event(state: ThreadState, fact: Fact) -> None:
+    if fact.digest is None and fact.req is None:
+        return
     number = state.thread.thread_no
     for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
         if digest is not None:
@@ -197,6 +199,25 @@ def _on_thread_rolled_back(state: ThreadState, fact: Fact, turn: TurnRow | None,
         state.touch_turn(row)
         if row.turn_no == thread.preview_turn:
             thread.preview, thread.preview_turn = "", None
+    set_usage(thread, usage)
+
+
+def _on_thread_rolled_forward(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
+    del turn, moment
+    thread, forward = state.thread, payloads.read_rolled_forward(fact.payload)
+    usage = usage_of(thread)
+    for turn_id in forward.turnIds:
+        row = state.turn(turn_id)
+        if row is None or not row.hidden:
+            continue
+        row.hidden = 0
+        thread.turn_count += 1
+        thread.messages += row.messages
+        thread.items += row.items
+        usage.add(usage_of(row))
+        state.touch_turn(row)
+        if thread.preview_turn is None and turn_id == forward.previewTurnId:
+            thread.preview, thread.preview_turn = forward.preview, row.turn_no
     set_usage(thread, usage)
 
 
@@ -450,6 +471,7 @@ _HANDLERS: dict[str, Callable[[ThreadState, Fact, TurnRow | None, int], None]] =
     "thread.archived": _on_thread_archived,
     "thread.unarchived": _on_thread_archived,
     "thread.rolledBack": _on_thread_rolled_back,
+    "thread.rolledForward": _on_thread_rolled_forward,
     "thread.recovered": _on_thread_recovered,
     "thread.imported": _on_imported,
     "turn.started": _on_turn_started,

@@ -138,7 +138,8 @@ class ThreadRow:
 
 @dataclass(slots=True)
 class TurnRow:
-    """One turn. `turn_no` counts 1, 2, 3… in the thread; the `_at`/`_length` pairs name lines."""
+    """One turn. `turn_no` counts 1, 2, 3… in the thread; the `_at`/`_length` pairs name lines. `boot_id` is set
+    while the turn is open."""
 
     table: ClassVar[str] = "turn"
     thread_no: int

@@ -20,7 +20,7 @@ from typing import Any
 
 import apsw
 
-from lockstitch.errors import LockstitchError, StorageError
+from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
@@ -185,7 +185,7 @@ class Writer:
                 self._begin()
         except DamagedDatabaseError as error:
             self._let_go()
-            raise damaged_database(self.place) from error
+            raise damaged_database(self.place.root) from error
         except BaseException:
             self._let_go()
             raise
@@ -271,20 +271,21 @@ class Writer:
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
-        before = len(self._happenings)
         for last in (False, True):
             try:
                 self._enter()
             except BaseException as error:
                 self.fail(job, error)
                 return
+            before = len(self._happenings)
             try:
-                result = job.run(self)
+                with database_errors(self.place.root.timeline):
+                    result = job.run(self)
             except DamagedDatabaseError:
                 self._damaged = True
                 self._let_go()
                 if last:
-                    self.fail(job, damaged_database(self.place))
+                    self.fail(job, damaged_database(self.place.root))
             except BaseException as error:
                 self._hot.forget()
                 self._abandon()
@@ -293,10 +294,10 @@ class Writer:
             else:
                 self.answer(job, result)
                 self._leave()
-                break
-        if job.wait_for_reply:
-            caused = self._happenings[before:]
-            self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
+                if job.wait_for_reply:
+                    caused = self._happenings[before:]
+                    self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
+                return
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
@@ -325,16 +326,23 @@ class Writer:
                 self.fail(job, error)
             self._hot.postpone(flush)
             return True
+        if self.behind and (error := self._catch_up()) is not None:
+            # Rows may lag by one group, not by more: while the database takes none, nothing more is taken in.
+            for job in jobs:
+                self.fail(job, error)
+            self._hot.postpone(flush)
+            self._lock.release()
+            return True
         group = Group(self)
         answered = len(self._answers)
         try:
-            for thread_id in {*flush, *self.behind}:
+            for thread_id in flush:
                 group.flush(thread_id)
             for job in jobs:
                 group.admit(job)
         except DamagedDatabaseError:
             self._damaged = True
-            group.undo(damaged_database(self.place) if last else None)
+            group.undo(damaged_database(self.place.root) if last else None)
             if not last:
                 del self._answers[answered:]  # judged again
             self._let_go()
@@ -349,28 +357,35 @@ class Writer:
         group.store()
         group.answer()
         behind = group.behind if self._leave() else group.thread_ids
-        self.behind = behind - group.gone
-        if self.behind:
-            self._catch_up()
+        if behind:
+            self.behind = behind
+            with suppress(LockstitchError):
+                self._enter()
+                if self._catch_up() is None:
+                    self._abandon()
+                else:
+                    self._lock.release()
         return True
 
-    def _catch_up(self) -> None:
-        """Bring the rows of threads up to their rollouts, once; what fails again is tried with the next group."""
-        with suppress(LockstitchError):
-            self._enter()
-            group = Group(self)
-            try:
+    def _catch_up(self) -> StorageError | None:
+        """Bring rows that lag up to their rollouts, in a transaction of its own; why that is not possible, or None."""
+        try:
+            with database_errors(self.place.root.timeline):
                 for key in sorted(self.behind):
-                    group.flush(key)
-            except BaseException:
-                log.exception("rows could not be brought up to their rollouts")
-                group.undo(None)
-                self._abandon()
-                return
-            group.write()
-            group.store()
-            if self._leave():
-                self.behind = group.behind
+                    with suppress(NotFoundError):
+                        self._hot.load(key)
+            self._commit()
+            self.behind = set()
+            self._begin_transaction()
+        except (DamagedDatabaseError, apsw.Error) as error:
+            log.warning("rows could not be brought up to their rollouts: %s", type(error).__name__)
+            self._damaged = isinstance(error, DamagedDatabaseError)
+            self._drop_database()
+            return damaged_database(self.place.root)
+        except StorageError as error:
+            self._drop_database()
+            return error
+        return None
 
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""

@@ -1,0 +1,215 @@
+"""The journal of a restore: what is about to be done to which files, so that a kill at any point can be made good.
+
+Invariant: a journal is durable before the first byte is staged, and is removed after the last trace of the
+restore is gone. Its file name begins with the boot that works on it; only a dead boot's journal is taken over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lockstitch.artifacts.paths import path_from_wire, path_to_wire
+from lockstitch.codec import ParseError, decoder, encode
+from lockstitch.errors import InvalidError
+from lockstitch.platform.files import TEMPORARY_PREFIX, storage_errors, sync_directory, unlink, write_atomically
+
+VERSION = 1
+_SUFFIX = ".json"
+_DAMAGED = ".damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is, was or shall be at a path: bytes by their hash, and permission bits. `sha256` None: no file."""
+
+    sha256: str | None = None
+    mode: int | None = None
+
+    def is_at(self, found: State, other: State) -> bool:
+        """Whether `found` is this state rather than `other`: the bits count only where the bytes do not tell."""
+        if found.sha256 != self.sha256:
+            return False
+        return self.sha256 != other.sha256 or self.mode is None or found.mode == self.mode
+
+
+@dataclass(slots=True)
+class Entry:
+    """One file: from which state to which. The token makes the names of what is staged and what is set aside."""
+
+    path: str
+    was: State
+    to: State
+    token: str
+    came_out: str | None = None
+    """After the exchange: the hash of what had been there; not in the journal's file."""
+
+    @property
+    def part(self) -> str:
+        """The name under which the new content is being written."""
+        return f".lockstitch-{self.token}.part"
+
+    @property
+    def staged(self) -> str:
+        """The name of the new content once it is whole; after an exchange, of what had been there."""
+        return f".lockstitch-{self.token}.new"
+
+    @property
+    def aside(self) -> str:
+        """The name of what had been there, where it was renamed aside."""
+        return f".lockstitch-{self.token}.old"
+
+    @property
+    def spare(self) -> str:
+        """A third name, for a swap of the other two where the system cannot exchange them at once."""
+        return f".lockstitch-{self.token}.spare"
+
+
+@dataclass(slots=True)
+class Journal:
+    """One restore of one or many files, all or nothing."""
+
+    restore_id: str
+    thread_id: str
+    workspace: str
+    entries: list[Entry]
+    folders: list[str] = field(default_factory=list[str])
+    """Folders that were not there and that this restore makes, outermost first."""
+    emptied: list[str] = field(default_factory=list[str])
+    """Folders that an earlier restore had made and that go at the end, if they are empty then."""
+
+
+class _State(msgspec.Struct):
+    sha256: str | None = None
+    mode: int | None = None
+
+
+class _Entry(msgspec.Struct):
+    path: str
+    was: _State
+    to: _State
+    token: str
+    pathBase64: str | None = None  # noqa: N815
+
+
+class _Journal(msgspec.Struct):
+    version: int
+    restoreId: str  # noqa: N815
+    threadId: str  # noqa: N815
+    workspace: dict[str, str]
+    entries: list[_Entry]
+    folders: list[dict[str, str]] = []
+    emptied: list[dict[str, str]] = []
+
+
+_journal = decoder(_Journal)
+
+
+def encode_journal(journal: Journal) -> bytes:
+    """A journal as its file holds it."""
+    entries: list[dict[str, Any]] = [
+        {
+            **path_to_wire(entry.path),
+            "was": {"sha256": entry.was.sha256, "mode": entry.was.mode},
+            "to": {"sha256": entry.to.sha256, "mode": entry.to.mode},
+            "token": entry.token,
+        }
+        for entry in journal.entries
+    ]
+    return encode(
+        {
+            "version": VERSION,
+            "restoreId": journal.restore_id,
+            "threadId": journal.thread_id,
+            "workspace": path_to_wire(journal.workspace),
+            "entries": entries,
+            "folders": [path_to_wire(folder) for folder in journal.folders],
+            "emptied": [path_to_wire(folder) for folder in journal.emptied],
+        }
+    )
+
+
+def decode_journal(data: bytes) -> Journal:
+    """A journal from its file's bytes. Raises codec.ParseError."""
+    found = _journal(data)
+    if found.version != VERSION:
+        raise ParseError(f"a journal of version {found.version}")
+    if any(not entry.token.isalnum() for entry in found.entries):
+        raise ParseError("a token that is none")
+    try:
+        return Journal(
+            found.restoreId,
+            found.threadId,
+            _path(found.workspace),
+            [
+                Entry(
+                    path_from_wire(entry.path, entry.pathBase64),
+                    State(entry.was.sha256, entry.was.mode),
+                    State(entry.to.sha256, entry.to.mode),
+                    entry.token,
+                )
+                for entry in found.entries
+            ],
+            [_path(folder) for folder in found.folders],
+            [_path(folder) for folder in found.emptied],
+        )
+    except InvalidError as error:
+        raise ParseError(error.message) from None
+
+
+def _path(told: dict[str, str]) -> str:
+    return path_from_wire(told.get("path"), told.get("pathBase64"))
+
+
+class Journals:
+    """The journals of one data root, seen from one boot."""
+
+    def __init__(self, directory: Path, boot_id: str) -> None:
+        self._directory, self._boot_id = directory, boot_id
+
+    def write(self, journal: Journal) -> Path:
+        """Make the journal durable. Raises StorageError."""
+        path = self._directory / f"{self._boot_id}.{journal.restore_id}{_SUFFIX}"
+        write_atomically(path, encode_journal(journal))
+        return path
+
+    def remove(self, path: Path) -> None:
+        """The restore is over, one way or the other. Raises StorageError."""
+        with storage_errors(path):
+            with contextlib.suppress(FileNotFoundError):
+                unlink(path)
+            sync_directory(self._directory)
+
+    def take_over(self, is_alive: Callable[[str], bool]) -> list[tuple[Path, Journal]]:
+        """The journals of dead boots, made ours by a rename, which only one process can win."""
+        found: list[tuple[Path, Journal]] = []
+        for path in self._orphans(is_alive):
+            ours = path.with_name(f"{self._boot_id}.{path.name.partition('.')[2]}")
+            try:
+                os.rename(path, ours)
+                data = ours.read_bytes()
+            except FileNotFoundError:
+                continue
+            try:
+                found.append((ours, decode_journal(data)))
+            except ParseError:
+                # Nothing is done by what cannot be read; the file is kept for a person to look at.
+                os.rename(ours, ours.with_name(ours.name + _DAMAGED))
+        return found
+
+    def _orphans(self, is_alive: Callable[[str], bool]) -> list[Path]:
+        try:
+            names = sorted(os.listdir(self._directory))
+        except OSError:
+            return []
+        return [
+            self._directory / name
+            for name in names
+            if name.endswith(_SUFFIX) and not name.startswith(TEMPORARY_PREFIX) and not is_alive(name.partition(".")[0])
+        ]

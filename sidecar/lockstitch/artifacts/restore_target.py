@@ -1,0 +1,216 @@
+"""The place where a file is to be written: its open directory, and everything that forbids writing there.
+
+Invariant: a directory is opened component by component without following a link, at the moment of writing,
+whatever was looked at before. No component on another mount, no file with other names, no other spelling.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lockstitch.artifacts.content import Content, available
+from lockstitch.artifacts.paths import printable, refuse, workspace_path
+from lockstitch.errors import UnavailableError
+from lockstitch.platform import faults
+from lockstitch.platform.belongings import mount_of
+from lockstitch.platform.beneath import LinkError, OpenDirectory, is_pointer, open_root
+
+_BLOCK = 1 << 20
+
+
+def refuse_platform(workspace: str) -> None:
+    """Restoring needs handles that follow no link; say so where the system has none."""
+    raise UnavailableError(
+        "This system cannot open files without following links, so nothing is restored on it; read the version "
+        "with fileCheckpoint/get and put it back by hand.",
+        kind="workspaceUnavailable",
+        path=printable(workspace),
+        reason="platform",
+    )
+
+
+@dataclass(slots=True)
+class Target:
+    """An open directory and the name in it. Close it."""
+
+    directory: OpenDirectory
+    name: str
+    made: list[str]
+    """The folders that were made on the way, outermost first, workspace-relative."""
+
+    def __enter__(self) -> Target:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.directory.close()
+
+
+def open_target(workspace: Path, path: str, *, make: bool = False) -> Target:
+    """Open the folder of a path; with `make`, missing folders are made as the user's own programs would.
+
+    Raises FileNotFoundError if a folder is missing, RefusedError(pathRefused), UnavailableError, OSError.
+    """
+    if workspace_path(path, None) != path:  # judged again: a journal or a rollout may be damaged or planted
+        refuse("outsideWorkspace", path)
+    *folders, name = path.split("/")
+    at = _open_workspace(workspace)
+    made: list[str] = []
+    try:
+        mount = mount_of(at.fileno())
+        for number, folder in enumerate(folders):
+            at = _enter(at, folder, path, make, "/".join(folders[: number + 1]), made)
+            if mount_of(at.fileno()) != mount:
+                refuse("mountPoint", path)
+        _refuse_twin(at, name, path)
+        return Target(at, name, made)
+    except BaseException:
+        at.close()
+        raise
+
+
+def _open_workspace(workspace: Path) -> OpenDirectory:
+    try:
+        found = open_root(workspace)
+    except OSError as error:
+        where = printable(os.fspath(workspace))
+        raise UnavailableError(
+            f"The workspace {where} cannot be opened. Link the thread to where it is now.",
+            kind="workspaceUnavailable",
+            path=where,
+            reason=(error.strerror or type(error).__name__).lower(),
+        ) from error
+    if not isinstance(found, OpenDirectory):
+        refuse_platform(os.fspath(workspace))
+        raise AssertionError
+    return found
+
+
+def _enter(at: OpenDirectory, folder: str, path: str, make: bool, where: str, made: list[str]) -> OpenDirectory:
+    """One step down; `at` is closed if that succeeds."""
+    _refuse_twin(at, folder, path)
+    try:
+        following = at.enter(folder)
+    except LinkError:
+        refuse("symlink", path)
+    except NotADirectoryError:
+        refuse("notADirectory", path)
+    except FileNotFoundError:
+        if not make:
+            raise
+        faults.point("mkdir", folder)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o777, dir_fd=at.fileno())
+            made.append(where)
+            at.sync()
+        return _enter(at, folder, path, False, where, made)
+    at.close()
+    return following
+
+
+def _refuse_twin(at: OpenDirectory, name: str, path: str) -> None:
+    """Refuse a name that the disk has, but spelled otherwise. Only a disk that folds names is asked for them all."""
+    try:
+        found = at.status(name)
+    except OSError:
+        return
+    others = {name.swapcase(), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))} - {name}
+    if any(_is_same(at, other, found) for other in others) and name not in _names(at):
+        refuse("twin", path)
+
+
+def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
+    try:
+        other = at.status(name)
+    except (OSError, ValueError):
+        return False
+    return (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino)
+
+
+def _names(at: OpenDirectory) -> list[str]:
+    fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at.fileno())
+    try:
+        return os.listdir(fd)
+    finally:
+        os.close(fd)
+
+
+def missing_folders(workspace: Path, path: str) -> list[str]:
+    """The folders of a path that are not there, outermost first, workspace-relative."""
+    folders = path.split("/")[:-1]
+    for number in range(len(folders), 0, -1):
+        try:
+            open_target(workspace, "/".join(folders[:number]) + "/x").directory.close()
+        except FileNotFoundError:
+            continue
+        return ["/".join(folders[: end + 1]) for end in range(number, len(folders))]
+    return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+
+
+def refuse_unwritable(workspace: Path, path: str) -> None:
+    """Refuse a path whose file may not be replaced; one that is not there is fine. Raises RefusedError."""
+    try:
+        target = open_target(workspace, path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with target:
+        try:
+            found = target.directory.status(target.name)
+        except FileNotFoundError:
+            return
+        refuse_special(found, path)
+        fd = os.open(target.name, _LOOK, dir_fd=target.directory.fileno())
+        try:
+            if mount_of(fd) != mount_of(target.directory.fileno()):
+                refuse("mountPoint", path)
+        finally:
+            os.close(fd)
+
+
+# O_PATH opens nothing, so that neither permissions nor devices matter; elsewhere the directory's own mount has to do.
+_LOOK: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC
+
+
+def refuse_special(found: os.stat_result, path: str) -> None:
+    """Refuse what is no regular file, and a file that has other names. Raises RefusedError."""
+    if is_pointer(found):
+        refuse("symlink", path)
+    if stat.S_ISDIR(found.st_mode):
+        refuse("directory", path)
+    if not stat.S_ISREG(found.st_mode):
+        refuse("specialFile", path)
+    if found.st_nlink > 1:
+        refuse("hardLink", path)
+
+
+def read_name(directory: OpenDirectory, name: str, *, max_bytes: int) -> Content | None:
+    """What a name in an open directory holds; None if there is nothing. Raises OSError for what is no file."""
+    try:
+        fd = directory.open(name, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        found = os.fstat(fd)
+        mode = f"{found.st_mode & 0o777:04o}"
+        if found.st_size > max_bytes:
+            return Content("tooLarge", size=found.st_size, mode=mode)
+        blocks: list[bytes] = []
+        while block := os.read(fd, _BLOCK):
+            blocks.append(block)
+    finally:
+        os.close(fd)
+    return available(b"".join(blocks), mode=mode)
+
+
+def remove_empty(workspace: Path, folders: Sequence[str], sync: Callable[[OpenDirectory], None]) -> None:
+    """Remove those of these folders that are empty, innermost first."""
+    for folder in sorted(folders, key=lambda name: name.count("/"), reverse=True):
+        with contextlib.suppress(OSError, UnavailableError), open_target(workspace, folder) as target:
+            faults.point("rmdir", target.name)
+            os.rmdir(target.name, dir_fd=target.directory.fileno())
+            sync(target.directory)

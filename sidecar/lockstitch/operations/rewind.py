@@ -1,0 +1,65 @@
+"""`agentSession/fileCheckpoint/rewind`: all files of a thread, or some, to before or after a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lockstitch.artifacts.paths import path_to_wire, workspace_path
+from lockstitch.errors import NotFoundError
+from lockstitch.operations.acts import Asked, Consent, perform
+from lockstitch.operations.call import Call
+from lockstitch.operations.conversation import hiding, refuse_hiding
+from lockstitch.operations.file_states import FileStates
+from lockstitch.operations.runtime import Runtime
+from lockstitch.operations.thread_reads import turn_of
+from lockstitch.timeline.reader import View
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch_protocol import restore as wire
+from lockstitch_protocol.ids import new_id
+
+
+async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dict[str, Any]:
+    """Put every file back that changed since; all or nothing, and the conversation with them if that is asked."""
+    consent = Consent.of(params.confirm_restore, params.on_conflict, params.dry_run)
+    act_id = new_id("rewind")
+
+    def ask(view: View, thread: ThreadRow) -> Asked:
+        turn = turn_of(view, thread, params.to_turn_id)
+        before = params.position == "before"
+        facts: dict[str, Any] = {"kind": "rewind", "toTurnId": turn.turn_id, "position": params.position}
+        sequence = turn.first_sequence - 1 if before else turn.last_sequence
+        with view.rollout(thread) as rollout:
+            states = FileStates(view, thread, rollout.lines)
+            paths = _chosen(states.touched_after(sequence), params.paths, thread)
+            sides = [
+                states.before_edits_since(path, sequence) if before else states.at(path, sequence) for path in paths
+            ]
+            wanted = [states.wanted(path, side) for path, side in zip(paths, sides, strict=True)]
+        conversation = None
+        if params.conversation:
+            refuse_hiding(view, thread, turn)
+            conversation = hiding(turn.turn_id, keep=not before, act_id=act_id)
+        return Asked(wanted, facts, conversation=conversation)
+
+    done = await perform(runtime, call, params.session_id, consent, act_id, ask)
+    return {"plan": done.plan(), "applied": done.applied, "rewindId": act_id}
+
+
+def _chosen(touched: list[str], asked: list[str] | None, thread: ThreadRow) -> list[str]:
+    """The files to rewind; a folder stands for all that is under it. Raises RefusedError, NotFoundError."""
+    if asked is None:
+        return touched
+    found: dict[str, None] = {}
+    for one in asked:
+        path = path_to_wire(workspace_path(one.rstrip("/") or one, thread.cwd))["path"]
+        matching = [name for name in touched if name == path or name.startswith(f"{path}/")]
+        if not matching:
+            raise NotFoundError(
+                f"Thread {thread.thread_id} recorded no change of {path} since then; a dry run without `paths` shows "
+                "what it did record.",
+                kind="checkpointNotFound",
+                threadId=thread.thread_id,
+                path=path,
+            )
+        found.update(dict.fromkeys(matching))
+    return sorted(found)
