@@ -419,11 +419,9 @@ class Admission:
         if RECEIVED_AT in payload and not event.own:
             payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
         if event.at is not None and not event.own:
-            item = payload.get("item")
-            payload = {name: value for name, value in payload.items() if name != "item"}
-            payload[RECEIVED_AT] = self.now()
-            if item is not None:
-                payload["item"] = item
+            last = {"item": payload["item"]} if "item" in payload else {}
+            rest = {name: value for name, value in payload.items() if name != "item"}
+            payload = {**rest, RECEIVED_AT: self.now(), **last}
         encoded = codec.encode(payload)
         if len(encoded) > MAX_PAYLOAD_BYTES:
             raise RefusedError(
