@@ -30,7 +30,7 @@ def tree(root: Path) -> dict[str, tuple[bytes | str, int, int]]:
             if path.is_symlink():
                 data: bytes | str = os.readlink(path)
             else:
-                data = b"" if path.is_dir() else path.read_bytes()
+                data = path.read_bytes() if path.is_file() else b""
             mtime = 0 if path.is_dir() else status.st_mtime_ns
             found[path.relative_to(root).as_posix()] = (data, status.st_mode, mtime)
     return found
@@ -300,7 +300,9 @@ def test_both_sides_of_a_checkpoint(scene: Scene) -> None:
     scene.restore(made, side="before")
     assert not (scene.workspace / "tool.sh").exists()
     done = scene.restore(changed)
-    assert scene.data("tool.sh") == b"#!/bin/sh\nexit\n" and (scene.workspace / "tool.sh").stat().st_mode & 0o777 == 0o600
+    assert (
+        scene.data("tool.sh") == b"#!/bin/sh\nexit\n" and (scene.workspace / "tool.sh").stat().st_mode & 0o777 == 0o600
+    )
     again = scene.restore(changed)
     assert actions(again) == {"tool.sh": "keep"} and again["restoreCheckpointId"] != done["restoreCheckpointId"]
 
@@ -318,7 +320,9 @@ def test_a_deleted_file_comes_back_without_a_conflict(scene: Scene) -> None:
     scene.restore(made)
     scene.write("deep/mine.txt", b"m")
     scene.rewind(scene.turns[0], position="before")
-    assert sorted(tree(scene.workspace)) == ["deep", "deep/er", "deep/mine.txt"], "what it did not make, or is used, stays"
+    assert sorted(tree(scene.workspace)) == ["deep", "deep/er", "deep/mine.txt"], (
+        "what it did not make, or is used, stays"
+    )
 
 
 def test_a_rename_goes_back_with_both_paths(scene: Scene) -> None:
