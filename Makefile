@@ -4,9 +4,9 @@
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
 BIN := $(CURDIR)/.venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check format clean
+.PHONY: help demo test check bench format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
@@ -21,13 +21,10 @@ demo: .venv/.runtime
 test: .venv/.dev
 	$(BIN)/python -m pytest
 
-# Only what is there can be run: the module comes with its target.
-ifneq ($(wildcard benchmarks/__main__.py),)
-.PHONY: bench
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
-endif
 
+# Only what is there can be run: the target comes with its module.
 ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev

@@ -3,33 +3,80 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from benchmarks.bench import Bench
+from benchmarks.codex_history import write_home
 from benchmarks.histories import database, rollouts
-from benchmarks.host import spawn_until_reply
+from benchmarks.host import Host, RequestFailedError, decode, spawn_until_reply
 from benchmarks.measure import Floor, Goal, Row, Sample, at_least, in_turns, seconds
 
 _MIB = 1 << 20
+_IMPORT_SECONDS = 12.0
 
 
 def rows(bench: Bench) -> Iterator[Row]:
+    yield from _imported(bench)
     root = bench.roots.many()
+    yield _size("reported", "a host's events", root, bench.roots.threads)
+    yield from _rebuilt(bench, root)
+
+
+def _size(key: str, of: str, root: Path, threads: int) -> Row:
+    weight = sum(file.stat().st_size for file in rollouts(root))
+    share = _pages(database(root)) / weight * 100
+    what = f"database of {weight / _MIB:.0f} MiB of rollouts ({of}: {threads:,} threads × 20 turns)"
+    note = "; ".join(f"{name} {size / weight * 100:.1f} %" for name, size in _tables(database(root)))
+    return Row(f"database.{key}", what, "%", Sample((share,)), goals=(Goal("ours", 15),), note=note)
+
+
+def _imported(bench: Bench) -> Iterator[Row]:
+    """The weight after an import, and how fast that was; as many sessions as go into the time."""
+    root, home = bench.place / "imported", bench.place / "codex"
+    paths = list(write_home(home, bench.roots.threads // 2, 20))
+    weight = took = 0.0
+    done = 0
+    with Host(root) as host:
+        try:
+            for path in paths:
+                took += seconds(lambda path=path: _import(host, path))
+                weight += path.stat().st_size
+                done += 1
+                if took > _IMPORT_SECONDS:
+                    break
+        except RequestFailedError as error:
+            if error.kind != "methodNotFound":
+                raise
+            return
+    yield _size("imported", "imported from Codex", root, done)
+    parse = seconds(lambda: [decode(line) for path in paths[:done] for line in path.read_bytes().splitlines()])
+    yield Row(
+        "import",
+        f"import of {done:,} Codex sessions, one after the other",
+        "MiB/s",
+        Sample((weight / _MIB / took,)),
+        (Floor("decoding their lines (msgspec)", Sample((weight / _MIB / parse,))),),
+    )
+    shutil.rmtree(home)
+
+
+def _import(host: Host, path: Path) -> None:
+    job = host.call("conversationImport/thread/commit", sourcePath=str(path), confirmed=True)["job"]
+    while job["status"] in ("queued", "running"):
+        time.sleep(0.002)
+        job = host.call("conversationImport/job/read", jobId=job["jobId"])["job"]
+    if job["status"] != "completed":
+        raise RuntimeError(f"the import of a session failed: {job.get('error')}")
+
+
+def _rebuilt(bench: Bench, root: Path) -> Iterator[Row]:
     files = rollouts(root)
     weight = sum(file.stat().st_size for file in files)
-    share = database(root).stat().st_size / weight * 100
-    yield Row(
-        "database.size",
-        f"database, of {weight / _MIB:.0f} MiB of rollouts ({bench.roots.threads:,} threads × 20 turns)",
-        "%",
-        Sample((share,)),
-        goals=(Goal("ours", 15),),
-        note="; ".join(f"{name} {size / weight * 100:.1f} %" for name, size in _tables(database(root))),
-    )
     copy = bench.place / "rebuilt"
     shutil.copytree(root, copy)
 
@@ -76,14 +123,24 @@ def rows(bench: Bench) -> Iterator[Row]:
     )
 
 
-def _tables(path: Path) -> list[tuple[str, int]]:
-    """What each table and index weighs, if this SQLite can tell."""
-    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+def _pages(path: Path) -> int:
+    """Bytes of the database's pages, those that are still in its WAL too."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        return connection.execute(
-            "SELECT name, sum(pgsize) AS size FROM dbstat GROUP BY name ORDER BY size DESC LIMIT 6"
-        ).fetchall()
-    except sqlite3.Error:
-        return []
+        return connection.pragma("page_count") * connection.pragma("page_size")
+    finally:
+        connection.close()
+
+
+def _tables(path: Path) -> list[tuple[str, int]]:
+    """What the largest tables and indexes weigh."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        found = connection.execute(
+            "SELECT name, sum(pgsize) AS size FROM dbstat GROUP BY name ORDER BY size DESC LIMIT 5"
+        )
+        return list(found)  # pyright: ignore[reportArgumentType]
+    except apsw.Error:
+        return []  # this SQLite was built without dbstat
     finally:
         connection.close()

@@ -72,7 +72,7 @@ def _stream(root: Path, each: int, length: float, *, listen: bool) -> tuple[floa
             sessionId="one",
             runtimeEvents=[{"type": "turn.completed", "payload": {}}],
         )
-        cpu = (host.processor_seconds - before) / took
+        cpu = (host.processor_seconds - before) / length  # of the time that the text should have taken
     return cpu, (_size(root) - before_size) / text, max(0.0, took - length)
 
 

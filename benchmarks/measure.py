@@ -127,10 +127,21 @@ def median_of(count: int, run: Callable[[], object]) -> float:
     return statistics.median(seconds(run) for _ in range(count))
 
 
-def in_turns(rounds: int, runs: Mapping[str, Callable[[], float]], *, warm_up: int = 1) -> dict[str, Sample]:
-    """Measure each of `runs` once a round, in turns; what the first rounds give is thrown away."""
+_LEAST_ROUNDS = 3
+
+
+def in_turns(
+    rounds: int, runs: Mapping[str, Callable[[], float]], *, warm_up: int = 1, within: float = 7.0
+) -> dict[str, Sample]:
+    """Measure each of `runs` once a round, in turns; what the first rounds give is thrown away.
+
+    On a machine that is slow or busy there are fewer rounds, but at least three, once `within` seconds are over.
+    """
     found: dict[str, list[float]] = {name: [] for name in runs}
+    begun = time.perf_counter()
     for turn in range(-warm_up, rounds):
+        if turn >= _LEAST_ROUNDS and time.perf_counter() - begun > within:
+            break
         for name, run in runs.items():
             value = run()
             if turn >= 0:

@@ -10,7 +10,7 @@ from benchmarks.bench import Bench
 from benchmarks.host import Host, Pipe
 from benchmarks.measure import Floor, Goal, Row, at_least, in_turns, seconds
 
-_COUNT = 3000
+_COUNT = 2000
 _WINDOW = 100
 
 

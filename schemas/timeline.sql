@@ -7,11 +7,12 @@ CREATE TABLE thread(
   archived INTEGER NOT NULL, format INTEGER NOT NULL, size INTEGER NOT NULL, last_sum TEXT NOT NULL,
   last_sequence INTEGER NOT NULL, last_at TEXT NOT NULL,
   created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, recency_at INTEGER NOT NULL, archived_at INTEGER,
-  preview TEXT NOT NULL, name TEXT, cwd TEXT NOT NULL, workspace_key TEXT, linked INTEGER NOT NULL,
+  preview TEXT NOT NULL, preview_turn INTEGER, name TEXT,
+  cwd TEXT NOT NULL, workspace_key TEXT, linked INTEGER NOT NULL,
   model TEXT NOT NULL, provider TEXT NOT NULL, source TEXT NOT NULL, thread_source TEXT, cli_version TEXT NOT NULL,
   git_sha TEXT, git_branch TEXT, git_origin TEXT, extra_at INTEGER, extra_length INTEGER,
   started_length INTEGER NOT NULL,
-  forked_from TEXT, fork_root TEXT, parent_thread TEXT,
+  forked_from TEXT, fork_root TEXT, parent_thread TEXT COLLATE NOCASE,
   turn_count INTEGER NOT NULL, last_turn_no INTEGER NOT NULL, open_turn_no INTEGER, messages INTEGER NOT NULL,
   items INTEGER NOT NULL, checkpoints INTEGER NOT NULL, last_checkpoint INTEGER, pending TEXT NOT NULL,
   usage_input INTEGER NOT NULL, usage_cached INTEGER NOT NULL, usage_output INTEGER NOT NULL,
@@ -63,7 +64,7 @@ CREATE TABLE client_event(
   PRIMARY KEY(thread_no, event_id)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE import_source(
-  thread_no INTEGER NOT NULL, client TEXT NOT NULL, source_thread_id TEXT NOT NULL, source_path TEXT NOT NULL,
-  read_bytes INTEGER NOT NULL, read_sha256 TEXT NOT NULL, events INTEGER NOT NULL,
+  thread_no INTEGER NOT NULL, client TEXT NOT NULL, source_thread_id TEXT NOT NULL, read_bytes INTEGER NOT NULL,
+  line_at INTEGER NOT NULL, line_length INTEGER NOT NULL,
   PRIMARY KEY(thread_no)) STRICT, WITHOUT ROWID;
 CREATE INDEX import_source_thread ON import_source(client, source_thread_id);

@@ -15,8 +15,8 @@ ImportPhase = Literal[
 class SourceScanParams(Params):
     """Params of conversationImport/source/scan."""
 
-    source_client: SourceClient = Field(default="codex", description="Whose sessions to look for.")
-    source_root: str | None = Field(default=None, description="Where to look. Default: where that tool keeps them.")
+    source_client: SourceClient | None = Field(default=None, description="Whose sessions to look for. Default: all.")
+    source_root: str | None = Field(default=None, description="Where to look. Default: where the tools keep them.")
     project_path: str | None = Field(default=None, description="Only sessions of this directory.")
     query: str | None = Field(default=None, description="Only sessions whose title, project or id contains it.")
     include_archived: bool = Field(default=False, description="Whether archived sessions count.")
@@ -27,7 +27,7 @@ class SourceScanParams(Params):
 class ImportSource(Shape):
     """Where sessions were looked for."""
 
-    source_client: SourceClient = Field(description="Whose sessions.")
+    source_client: SourceClient | None = Field(default=None, description="Whose sessions, where one was asked for.")
     source_root: str | None = Field(default=None, description="The directory.")
     status: Literal["ready", "missing"] = Field(description="`missing`: there is no such directory.")
 
@@ -35,6 +35,7 @@ class ImportSource(Shape):
 class SourceThread(Shape):
     """A session that another tool wrote."""
 
+    source_client: SourceClient = Field(description="The tool that wrote it.")
     source_thread_id: str = Field(description="Its id there; becomes the thread's id.")
     source_path: str = Field(description="Its file.")
     title: str | None = Field(default=None, description="Its name, or the beginning of its first message.")

@@ -141,6 +141,7 @@ class DiffLine(Shape):
     value: str = Field(description="The line without its end.")
     old_no: Count | None = Field(default=None, description="Its number before.")
     new_no: Count | None = Field(default=None, description="Its number after.")
+    no_newline: bool | None = Field(default=None, description="True: it ends without a newline.")
 
 
 class DiffHunk(Shape):

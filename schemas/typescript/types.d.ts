@@ -596,6 +596,18 @@ export interface Artifact {
    */
   turnId?: string;
   /**
+   * The item whose output it is.
+   */
+  itemId?: string;
+  /**
+   * SHA-256 of the content, 64 hexadecimal digits.
+   */
+  sha256?: string;
+  /**
+   * Size of the content.
+   */
+  bytes?: number;
+  /**
    * Of thread and path, for a file version.
    */
   artifactId?: string;
@@ -2369,6 +2381,10 @@ export interface DiffLine {
    * Its number after.
    */
   newNo?: number;
+  /**
+   * True: it ends without a newline.
+   */
+  noNewline?: boolean;
 }
 /**
  * A call of a tool that the host itself provides.
@@ -3482,9 +3498,9 @@ export interface ImportPreviewResult {
  */
 export interface ImportSource {
   /**
-   * Whose sessions.
+   * Whose sessions, where one was asked for.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient?: "codex" | "claude";
   /**
    * The directory.
    */
@@ -3498,6 +3514,10 @@ export interface ImportSource {
  * A session that another tool wrote.
  */
 export interface SourceThread {
+  /**
+   * The tool that wrote it.
+   */
+  sourceClient: "codex" | "claude";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4511,11 +4531,11 @@ export interface SnapshotPayload {
  */
 export interface SourceScanParams {
   /**
-   * Whose sessions to look for.
+   * Whose sessions to look for. Default: all.
    */
   sourceClient?: ("codex" | "claude") | null;
   /**
-   * Where to look. Default: where that tool keeps them.
+   * Where to look. Default: where the tools keep them.
    */
   sourceRoot?: string | null;
   /**

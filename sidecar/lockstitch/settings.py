@@ -114,6 +114,16 @@ class Settings:
         """The data root, absolute, links not resolved."""
         return self.root.path
 
+    @property
+    def session_homes(self) -> dict[str, str]:
+        """Where other tools keep their sessions, by the tool's name. Worked out when it is asked for."""
+        home = _home()
+        return {
+            "codex": os.environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
+            "claude": os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"),
+            "gemini": os.path.join(os.environ.get("GEMINI_CLI_HOME") or home, ".gemini"),
+        }
+
 
 class Arguments:
     """The command line of the sidecar, taken apart."""

@@ -247,11 +247,9 @@ class _Demo:
         self._terminal.line()
         if sound:
             self._terminal.line(
-                paint("Nothing is gone.", "green", "bold") + " README.md has a host of 20 lines to begin with;"
+                paint("Nothing is gone.", "green", "bold") + " To go on: README.md has a host of 20 lines;"
             )
-            self._terminal.line(
-                "`lockstitch import PATH` takes over your own sessions, `lockstitch threads` lists them."
-            )
+            self._terminal.line("`lockstitch import PATH` takes over sessions of your own.")
         else:
             self._terminal.line(paint("Something is gone: please report this.", "red", "bold"))
         return OK if sound else FAILED

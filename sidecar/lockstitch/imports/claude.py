@@ -8,18 +8,17 @@ counted adds the difference.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports import claude_head, claude_tools
 from lockstitch.imports.claude_edits import EDITORS, read_edit
 from lockstitch.imports.claude_usage import ClaudeUsage
-from lockstitch.imports.composer import Composer
 from lockstitch.imports.edits import record_edit
 from lockstitch.imports.fields import mapping, string, timestamp
-from lockstitch.imports.lines import DamagedLine, SourceLine, read_lines
-from lockstitch.imports.source import Account, OpenTurn, SourceEvent, SourceThread
+from lockstitch.imports.jsonl import JsonlReading
+from lockstitch.imports.lines import SourceLine
+from lockstitch.imports.source import SourceEvent, SourceThread
 
 _STATE = frozenset(
     {
@@ -39,57 +38,32 @@ _STATE_SYSTEM = frozenset({"stop_hook_summary", "session_start", "microcompact_b
 _TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2)}
 
 
-class ClaudeReading:
+class ClaudeReading(JsonlReading):
     """One transcript file being read."""
 
     def __init__(self, thread: SourceThread, *, sidechain: bool) -> None:
-        self.thread = thread
-        self.account = Account()
-        self.title: str | None = thread.title
+        super().__init__(thread, "claude")
         self._title_rank = 3 if thread.title else 0
         self._sidechain = sidechain
         """All of the file is a subagent's: its prompts begin turns."""
-        self._composer = Composer("claude", self.account)
-        self._usage = ClaudeUsage(self._composer)
+        self._usage = ClaudeUsage(self.composer)
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
         self._summaries: dict[str, str] = {}
         self._workspace: str | None = None
         """The first directory that a line names; later ones are where the agent went."""
 
-    @property
-    def damaged(self) -> int:
-        return self.account.damaged
-
-    @property
-    def skipped(self) -> int:
-        return self.account.skipped.total()
-
-    @property
-    def open_turn(self) -> OpenTurn | None:
-        return self._composer.open_turn()
-
-    def events(self, *, final: bool = False) -> Iterator[SourceEvent]:
-        """Stream the events of the file."""
-        with self.thread.path.open("rb") as file:
-            for line in read_lines(file, final=final):
-                if isinstance(line, DamagedLine):
-                    self.account.add_damage(line.offset, line.length, line.reason)
-                    continue
-                self._read(line)
-                yield from self._composer.take()
-
     def closings(self) -> list[SourceEvent]:
         """What was held back; see `SourceReading`."""
-        self._usage.flush()
-        return self._composer.take() + self._composer.closings()
+        self._usage.closings()
+        return self.composer.take() + super().closings()
 
-    def _read(self, line: SourceLine) -> None:
+    def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
         self.account.mended += line.mended
-        self._composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
+        self.composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
         if not record:
-            self._composer.keep_opaque("value", line.value)
+            self.composer.keep_opaque("value", line.value)
             return
         self._workspace = self._workspace or string(record.get("cwd"))
         kind = record.get("type")
@@ -126,7 +100,7 @@ class ClaudeReading:
         elif kind in _STATE:
             self.account.skipped[kind] += 1
         else:
-            self._composer.keep_opaque(kind if "type" in record else "unknown", record)
+            self.composer.keep_opaque(kind if "type" in record else "unknown", record)
 
     def _set_title(self, title: str | None, rank: int) -> None:
         if title is not None and rank >= self._title_rank:
@@ -139,11 +113,11 @@ class ClaudeReading:
     def _system(self, record: dict[str, Any]) -> None:
         kind = str(record.get("subtype"))
         if kind == "compact_boundary":
-            self._composer.add_item({"type": "contextCompaction"}, source_id=string(record.get("uuid")))
+            self.composer.add_item({"type": "contextCompaction"}, source_id=string(record.get("uuid")))
         elif kind in _STATE_SYSTEM:
             self.account.skipped[f"system.{kind}"] += 1
         else:
-            self._composer.keep_opaque(f"system.{kind}", record)
+            self.composer.keep_opaque(f"system.{kind}", record)
 
     def _attachment(self, record: dict[str, Any]) -> None:
         attachment = mapping(record.get("attachment"))
@@ -156,7 +130,7 @@ class ClaudeReading:
         blocks = claude_head.content_blocks({"message": {"content": prompt}})
         content = _user_content([mapping(block) for block in blocks])
         if content:
-            self._composer.add_item({"type": "userMessage", "content": content}, source_id=string(record.get("uuid")))
+            self.composer.add_item({"type": "userMessage", "content": content}, source_id=string(record.get("uuid")))
 
     # ── messages ──
 
@@ -174,15 +148,15 @@ class ClaudeReading:
                 self._usage.note(record)
             if before[0] == digest:
                 return
-            again = self._composer.has_id(uuid) or self._composer.has_id(f"{uuid}:1")
+            again = self.composer.has_id(uuid) or self.composer.has_id(f"{uuid}:1")
             if again and before[1] != self._turn_id():
-                self._composer.keep_opaque("rewritten", record)  # its turn is over: what was told stands
+                self.composer.keep_opaque("rewritten", record)  # its turn is over: what was told stands
                 return
         self._read_message(kind, record, uuid, again=again)
         self._seen[_digest(uuid)] = (digest, self._turn_id())
 
     def _turn_id(self) -> str | None:
-        return self._composer.turn.turn_id if self._composer.turn is not None else None
+        return self.composer.turn.turn_id if self.composer.turn is not None else None
 
     def _read_message(self, kind: str, record: dict[str, Any], uuid: str | None, *, again: bool) -> None:
         if kind == "assistant":
@@ -196,7 +170,7 @@ class ClaudeReading:
     def _user(self, record: dict[str, Any], uuid: str | None, *, again: bool) -> None:
         blocks = [mapping(block) for block in claude_head.content_blocks(record)]
         if record.get("isCompactSummary") is True:
-            self._composer.keep_opaque("compactSummary", {"summary": blocks})
+            self.composer.keep_opaque("compactSummary", {"summary": blocks})
             return
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
@@ -212,21 +186,21 @@ class ClaudeReading:
 
     def _prompt(self, record: dict[str, Any], typed: list[dict[str, Any]], uuid: str | None, *, again: bool) -> None:
         item = {"type": "userMessage", "content": _user_content(typed)}
-        if again and uuid is not None and self._composer.has_id(uuid):
-            self._composer.complete({"type": "userMessage", "id": self._composer.settle_id(uuid), **item})
+        if again and uuid is not None and self.composer.has_id(uuid):
+            self.composer.complete({"type": "userMessage", "id": self.composer.settle_id(uuid), **item})
             return
         self._usage.flush()
         if uuid is None:
-            self._composer.start_turn(None, explicit=False)
+            self.composer.start_turn(None, explicit=False)
         else:
-            self._composer.start_turn(uuid)
+            self.composer.start_turn(uuid)
         if mode := string(record.get("permissionMode")):
-            self._composer.set_authority({"mode": mode})
-        self._composer.add_item(item, kind="user", source_id=uuid)
+            self.composer.set_authority({"mode": mode})
+        self.composer.add_item(item, kind="user", source_id=uuid)
 
     def _tools_own(self, record: dict[str, Any], blocks: list[dict[str, Any]], *, mixed: bool) -> None:
         """Texts of role user that begin no turn."""
-        turn = self._composer.turn
+        turn = self.composer.turn
         for block in blocks:
             text = string(block.get("text")) if block.get("type") == "text" else None
             if text is not None and claude_head.is_interruption(text):
@@ -237,28 +211,28 @@ class ClaudeReading:
                 if text is not None:
                     self.account.skipped["user.meta"] += 1
             elif text is not None and text.lstrip().startswith(("<local-command-std", "<bash-std")):
-                self._composer.keep_opaque("localCommandOutput", {"text": text})
-                if turn is not None and turn.outcome == "open" and not self._composer.calls:
+                self.composer.keep_opaque("localCommandOutput", {"text": text})
+                if turn is not None and turn.outcome == "open" and not self.composer.calls:
                     turn.outcome = "completed"  # a local command is over with its output
             elif text is not None and mixed and not claude_head.is_tools_own(text):
-                self._composer.add_item({"type": "userMessage", "content": _user_content([block])}, kind="user")
+                self.composer.add_item({"type": "userMessage", "content": _user_content([block])}, kind="user")
             elif text is not None:
                 self.account.skipped["user.tool"] += 1
             elif block.get("type") not in ("tool_result", "image"):
-                self._composer.keep_opaque("user.block", block)
+                self.composer.keep_opaque("user.block", block)
         if not blocks:
-            self._composer.keep_opaque("user", record)
+            self.composer.keep_opaque("user", record)
 
     def _assistant(self, record: dict[str, Any], uuid: str | None, *, again: bool) -> None:
         message = mapping(record.get("message"))
         model = string(message.get("model"))
         sidechain = self._is_sidechain(record)
         if model == "<synthetic>" or record.get("isApiErrorMessage") is True:
-            self._composer.keep_opaque("apiError", record)
+            self.composer.keep_opaque("apiError", record)
             return
-        turn = self._composer.need_turn()
+        turn = self.composer.need_turn()
         if not sidechain:
-            self._composer.select_route("anthropic", model)
+            self.composer.select_route("anthropic", model)
             turn.outcome = "completed"
         self._usage.note(record)
         blocks = [mapping(block) for block in claude_head.content_blocks(record)]
@@ -288,42 +262,42 @@ class ClaudeReading:
             if not again:
                 self._tool_result(block, record)
         else:
-            self._composer.keep_opaque(f"block.{kind}", block)
+            self.composer.keep_opaque(f"block.{kind}", block)
 
     def _put(self, item: dict[str, Any], kind: str, source_id: str | None, *, again: bool) -> None:
-        if again and source_id is not None and self._composer.has_id(source_id):
-            self._composer.complete({"type": item["type"], "id": self._composer.settle_id(source_id), **item})
+        if again and source_id is not None and self.composer.has_id(source_id):
+            self.composer.complete({"type": item["type"], "id": self.composer.settle_id(source_id), **item})
         else:
-            self._composer.add_item(item, kind=kind, source_id=source_id)
+            self.composer.add_item(item, kind=kind, source_id=source_id)
 
     # ── tools ──
 
     def _tool_use(self, block: dict[str, Any], record: dict[str, Any]) -> None:
         name, arguments = str(block.get("name") or "unknown"), block.get("input")
         if name == "ExitPlanMode" and (plan := string(mapping(arguments).get("plan"))):
-            self._composer.add_item({"type": "plan", "text": plan}, kind="plan")
+            self.composer.add_item({"type": "plan", "text": plan}, kind="plan")
         cwd = string(record.get("cwd")) or self._workspace
         item = claude_tools.describe_call(name, arguments, cwd)
-        self._composer.open_call(string(block.get("id")), item, (name, arguments, cwd))
+        self.composer.open_call(string(block.get("id")), item, (name, arguments, cwd))
 
     def _tool_result(self, block: dict[str, Any], record: dict[str, Any]) -> None:
         call_id = string(block.get("tool_use_id"))
-        call = self._composer.close_call(call_id)
+        call = self.composer.close_call(call_id)
         if call is None:
-            self._composer.keep_opaque("tool_result", {**block, "toolUseResult": record.get("toolUseResult")})
+            self.composer.keep_opaque("tool_result", {**block, "toolUseResult": record.get("toolUseResult")})
             return
-        turn = self._composer.turn
+        turn = self.composer.turn
         if turn is not None and turn.outcome == "completed":
             turn.outcome = "open"  # the agent has yet to answer
         result = record.get("toolUseResult")
-        self._composer.complete(claude_tools.finish_call(call.item, block, result))
+        self.composer.complete(claude_tools.finish_call(call.item, block, result))
         name, arguments, cwd = call.detail
         if name not in EDITORS or claude_tools.result_status(block, result) != "completed":
             return
         edit = read_edit(name, arguments, result, claude_tools.result_text(block))
         if edit is not None:
             item_id = str(call.item["id"])
-            record_edit(self._composer, edit, call_id=item_id, base=cwd, workspace=self._workspace)
+            record_edit(self.composer, edit, call_id=item_id, base=cwd, workspace=self._workspace)
 
 
 def _user_content(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ class ClaudeUsage:
     def __init__(self, composer: Composer) -> None:
         self._composer = composer
         self._written: dict[str, tuple[int, int, int, int]] = {}
-        self._pending: tuple[str, tuple[int, int, int, int], str | None] | None = None
+        self._pending: tuple[str, tuple[int, int, int, int], str | None, str | None] | None = None
 
     def note(self, record: dict[str, Any]) -> None:
         """Take the usage of an assistant line. Input counts what was cached or put into the cache."""
@@ -33,13 +33,14 @@ class ClaudeUsage:
         fresh = max(whole(usage.get("input_tokens")) or 0, 0)
         output = max(whole(usage.get("output_tokens")) or 0, 0)
         thought = max(whole(mapping(usage.get("output_tokens_details")).get("thinking_tokens")) or 0, 0)
-        self._pending = (name, (fresh + made + read, read, output, thought), string(message.get("model")))
+        counts = (fresh + made + read, read, output, thought)
+        self._pending = (name, counts, string(message.get("model")), self._composer.at)
 
     def flush(self) -> None:
         """Write what is pending, less what was written of the same message before."""
         if self._pending is None or self._composer.turn is None:
             return
-        message_id, counts, model = self._pending
+        message_id, counts, model, at = self._pending
         self._pending = None
         before = self._written.get(message_id)
         if before is not None:
@@ -57,4 +58,10 @@ class ClaudeUsage:
             "reasoningOutputTokens": used[3],
         }
         key = f"usage:{message_id}" if before is None else f"usage:{message_id}:{'-'.join(map(str, counts))}"
-        self._composer.add_usage(named, model, key)
+        self._composer.add_usage(named, model, key, at=at)
+
+    def closings(self) -> None:
+        """Write what is pending as if the file ended here, and go on as if nothing was written."""
+        pending, written = self._pending, dict(self._written)
+        self.flush()
+        self._pending, self._written = pending, written

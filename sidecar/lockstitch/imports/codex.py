@@ -7,16 +7,14 @@ Invariant: usage is the growth of the totals, or the records of single requests 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lockstitch.imports import codex_head
 from lockstitch.imports.codex_items import CodexItems
-from lockstitch.imports.composer import Composer
 from lockstitch.imports.fields import mapping, string, timestamp, whole
-from lockstitch.imports.lines import DamagedLine, SourceLine, read_lines
-from lockstitch.imports.source import Account, OpenTurn, SourceEvent, SourceThread
+from lockstitch.imports.jsonl import JsonlReading
+from lockstitch.imports.lines import SourceLine
+from lockstitch.imports.source import SourceEvent, SourceThread
 
 _STATE = frozenset({"turn_context", "world_state"})
 _STATE_EVENTS = frozenset(
@@ -25,60 +23,39 @@ _STATE_EVENTS = frozenset(
 _COUNTERS = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
 
 
-class CodexReading:
+class CodexReading(JsonlReading):
     """One rollout file being read."""
 
     def __init__(self, thread: SourceThread, *, bare: bool) -> None:
-        self.thread = thread
-        self.account = Account()
-        self.title: str | None = thread.title
-        self._path: Path = thread.path
+        super().__init__(thread, "codex")
         self._bare = bare
-        self._composer = Composer("codex", self.account)
-        self._items = CodexItems(self._composer)
+        self._items = CodexItems(self.composer)
         self._provider = thread.model_provider
         self._model: str | None = None
         self._authority: dict[str, Any] = {}
         self._totals: dict[str, int] = {}
         self._records = False
         self._met_head = False
-
-    @property
-    def damaged(self) -> int:
-        return self.account.damaged
-
-    @property
-    def skipped(self) -> int:
-        return self.account.skipped.total()
-
-    @property
-    def open_turn(self) -> OpenTurn | None:
-        return self._composer.open_turn()
-
-    def events(self, *, final: bool = False) -> Iterator[SourceEvent]:
-        """Stream the events of the file."""
-        with self._path.open("rb") as file:
-            for line in read_lines(file, final=final):
-                if isinstance(line, DamagedLine):
-                    self.account.add_damage(line.offset, line.length, line.reason)
-                    continue
-                self._read(line)
-                yield from self._composer.take()
+        self._begun: list[tuple[int, str]] = []
+        """The turns that were not taken back, each with the ordinal of the line that began it."""
 
     def closings(self) -> list[SourceEvent]:
         """What was held back; see `SourceReading`."""
-        return self._composer.closings()
+        return self._items.unanswered_texts() + super().closings()
 
-    def _read(self, line: SourceLine) -> None:
+    def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
         self.account.mended += line.mended
-        self._composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
+        turn = self.composer.turn
+        self.composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
         if not record:
-            self._composer.keep_opaque("value", line.value)
+            self.composer.keep_opaque("value", line.value)
         elif self._bare:
             self._read_bare(record)
         else:
             self._read_record(str(record.get("type")), record)
+        if self.composer.turn is not turn and self.composer.turn is not None:
+            self._begun.append((whole(record.get("ordinal")) or 0, self.composer.turn.turn_id))
 
     def _read_bare(self, record: dict[str, Any]) -> None:
         if record.get("record_type") == "state":
@@ -112,12 +89,26 @@ class CodexReading:
             self._met_head = True
             self._items.enter(string(payload.get("cwd")))
             self.account.skipped[kind] += 1
+        elif kind == "session_meta" and mapping(payload.get("history_base")):
+            self._revert(whole(mapping(payload.get("history_base")).get("end_ordinal_exclusive")))
         elif kind in _STATE:
             self.account.skipped[kind] += 1
         else:
-            self._composer.keep_opaque(kind if "type" in record else "unknown", record)
+            self.composer.keep_opaque(kind if "type" in record else "unknown", record)
 
     # ── turns ──
+
+    def _revert(self, end: int | None) -> None:
+        """A file that goes on from another one: what that one told from ordinal `end` on was taken back."""
+        self.account.skipped["session_meta"] += 1
+        self._items.leave_turn()
+        self.composer.finish_turn()
+        gone: list[str] = []
+        while end is not None and self._begun and self._begun[-1][0] >= end:
+            gone.append(self._begun.pop()[1])
+        if gone:
+            payload = {"numTurns": len(gone), "turnIds": gone}
+            self.composer.emit("thread.rolledBack", payload, key=f"revert:{self.composer.line[0]}")
 
     def _turn_context(self, payload: dict[str, Any]) -> None:
         self.account.skipped["turn_context"] += 1
@@ -136,12 +127,12 @@ class CodexReading:
 
     def _start_turn(self, turn_id: str) -> None:
         self._items.prepare_turn(turn_id)
-        self._composer.start_turn(turn_id)
+        self.composer.start_turn(turn_id)
 
     def _tell_route(self) -> None:
-        if self._composer.turn is not None:
-            self._composer.select_route(self._provider, self._model)
-            self._composer.set_authority(self._authority)
+        if self.composer.turn is not None:
+            self.composer.select_route(self._provider, self._model)
+            self.composer.set_authority(self._authority)
 
     def _event(self, payload: dict[str, Any]) -> None:
         kind = str(payload.get("type"))
@@ -153,7 +144,7 @@ class CodexReading:
                 self.account.skipped[kind] += 1
         elif kind == "user_message":
             self._items.user_event(payload)
-            turn = self._composer.turn
+            turn = self.composer.turn
             if turn is not None and turn.explicit:  # else a turn_context follows, maybe with another model
                 self._tell_route()
         elif kind in ("task_complete", "turn_aborted"):
@@ -172,7 +163,7 @@ class CodexReading:
             self._items.event(kind, payload)
 
     def _end_turn(self, kind: str, payload: dict[str, Any]) -> None:
-        if self._composer.turn is None:
+        if self.composer.turn is None:
             self.account.skipped[kind] += 1
             return
         end: dict[str, Any] = {}
@@ -180,11 +171,11 @@ class CodexReading:
             end["durationMs"] = duration
         if kind == "turn_aborted":
             reason = string(payload.get("reason"))
-            self._composer.end_turn("canceled", {**end, "reason": reason} if reason else end)
+            self.composer.end_turn("canceled", {**end, "reason": reason} if reason else end)
         elif error := mapping(payload.get("error")):
-            self._composer.end_turn("failed", {**end, "error": {"message": str(error.get("message"))}})
+            self.composer.end_turn("failed", {**end, "error": {"message": str(error.get("message"))}})
         else:
-            self._composer.end_turn("completed", end)
+            self.composer.end_turn("completed", end)
 
     # ── usage ──
 
@@ -193,7 +184,7 @@ class CodexReading:
         usage = _usage(mapping(payload.get("usage")))
         if any(usage.values()):
             response_id = string(payload.get("response_id"))
-            self._composer.add_usage(_named(usage), self._model, f"usage:{response_id or self._composer.line[0]}")
+            self.composer.add_usage(_named(usage), self._model, f"usage:{response_id or self.composer.line[0]}")
 
     def _token_count(self, payload: dict[str, Any]) -> None:
         info = mapping(payload.get("info"))
@@ -210,10 +201,10 @@ class CodexReading:
             used = _usage(last)  # the totals began anew: only the last request is known
         if grown == 0 or not any(used.values()):
             self.account.skipped["token_count"] += 1
-        elif self._composer.turn is None:
-            self._composer.keep_opaque("token_count", payload)
+        elif self.composer.turn is None:
+            self.composer.keep_opaque("token_count", payload)
         else:
-            self._composer.add_usage(_named(used), self._model, f"usage:{self._composer.line[0]}")
+            self.composer.add_usage(_named(used), self._model, f"usage:{self.composer.line[0]}")
 
 
 def _usage(counts: dict[str, Any]) -> dict[str, int]:

@@ -72,6 +72,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
         parent_thread_id=_parent(meta),
         archived="archived_sessions" in path.parts,
         base=mapping(meta.get("history_base")) or None,
+        begun_at=timestamp(first.get("timestamp")) or created,
     )
 
 

@@ -15,6 +15,7 @@ from lockstitch.imports.codex_edits import CodexEdits
 from lockstitch.imports.codex_head import is_context, message_texts
 from lockstitch.imports.composer import Call, Composer
 from lockstitch.imports.fields import mapping, sequence, string
+from lockstitch.imports.source import SourceEvent
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 _OUTPUTS = frozenset(
@@ -47,9 +48,10 @@ class CodexItems:
         """Before a turn begins: texts that the turn before left without a display event are kept raw."""
         turn = self._composer.turn
         if turn is None or turn.turn_id != self._composer.settle_id(turn_id):
-            self._leave_turn()
+            self.leave_turn()
 
-    def _leave_turn(self) -> None:
+    def leave_turn(self) -> None:
+        """The turn is over: what waited for its later lines waits no more."""
         self.flush_unanswered_texts()
         self._edits.told.clear()
         self._told.clear()
@@ -59,6 +61,13 @@ class CodexItems:
         unanswered, self._unanswered = self._unanswered, []
         for offset, payload in unanswered:
             self._composer.keep_opaque("message.user", payload, key=f"line:{offset}:unanswered")
+
+    def unanswered_texts(self) -> list[SourceEvent]:
+        """The events of those messages as if the file ended here, without changing the reading."""
+        unanswered, opaque = list(self._unanswered), self._composer.account.opaque.copy()
+        self.flush_unanswered_texts()
+        self._unanswered, self._composer.account.opaque = unanswered, opaque
+        return self._composer.take()
 
     def user_event(self, payload: dict[str, Any]) -> None:
         """`event_msg/user_message`."""
@@ -81,7 +90,7 @@ class CodexItems:
             images += [{"type": "image", "url": url} for url in sent]
         turn = self._composer.turn
         if turn is None or turn.end is not None or (turn.asked and not turn.explicit):
-            self._leave_turn()
+            self.leave_turn()
             self._composer.start_turn(None, explicit=False)
         turn = self._composer.need_turn()
         turn.asked = True

@@ -2,21 +2,24 @@
 
 Invariant: a turn's end is held back until the next turn begins, since lines of a turn come after its end.
 Invariant: ids are unique within the thread without regard to case, and made from source ids and order alone.
+Invariant: an item's first event comes before those of items that the file began later, wherever the file is cut.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports.source import Account, OpenTurn, SourceEvent
-from lockstitch_protocol.ids import is_id
+from lockstitch_protocol.ids import ID_PATTERN
 
 MAX_OPAQUE_BYTES = 64 << 10
 PREVIEW_CHARACTERS = 2000
+_ID = re.compile(ID_PATTERN)
 
 
 @dataclass(slots=True)
@@ -27,6 +30,8 @@ class Call:
     at: str | None
     detail: Any = None
     """What the reader needs again when the result comes."""
+    told: bool = False
+    """Its start was written, since another item's event had to come after it."""
 
 
 @dataclass(slots=True)
@@ -78,7 +83,7 @@ class Composer:
 
     def settle_id(self, source_id: str) -> str:
         """The id itself if it can be an id of ours, else one made from it."""
-        if is_id(source_id):
+        if _ID.fullmatch(source_id):
             return source_id
         return "src_" + hashlib.sha256(source_id.encode()).hexdigest()[:32]
 
@@ -152,17 +157,22 @@ class Composer:
         return ("turn.canceled" if turn.outcome == "canceled" else "turn.completed"), {}, turn.at
 
     def _write_open_calls(self) -> None:
-        for call in self.calls.values():
-            self.emit("item.started", {"item": call.item}, item_id=call.item["id"], at=call.at, key=_started(call))
+        self.tell_calls()
         self.calls.clear()
 
     def closings(self) -> list[SourceEvent]:
         """The events of open calls and of an end that a line told, without changing the reading."""
         kept_calls, kept_turn = dict(self.calls), self.turn
+        untold = [call for call in self.calls.values() if not call.told]
+        at = None if self.turn is None else self.turn.at
         self._write_open_calls()
         if self.turn is not None and self.turn.end is not None:
             self.finish_turn()
         self.calls, self.turn = kept_calls, kept_turn
+        for call in untold:
+            call.told = False
+        if self.turn is not None:
+            self.turn.at = at
         return self.take()
 
     def open_turn(self) -> OpenTurn | None:
@@ -189,19 +199,20 @@ class Composer:
         self.turn.authority = authority
         self.emit("authority.set", authority, key=self._line_key("authority"))
 
-    def add_usage(self, usage: dict[str, int], model: str | None, key: str) -> None:
+    def add_usage(self, usage: dict[str, int], model: str | None, key: str, *, at: str | None = None) -> None:
         """Record tokens that were used since the usage before."""
         payload: dict[str, Any] = dict(usage)
         if model is not None:
             payload["model"] = model
         self.need_turn()
-        self.emit("provider.usage", payload, key=key)
+        self.emit("provider.usage", payload, key=key, at=at)
 
     # ── items ──
 
     def add_item(self, item: dict[str, Any], *, kind: str | None = None, source_id: str | None = None) -> str:
         """A whole item; its id is made here. Returns the id."""
         self.need_turn()
+        self.tell_calls()
         item_id = self.new_id(kind or str(item["type"]), source_id)
         self.complete({"type": item["type"], "id": item_id, **item})
         return item_id
@@ -221,19 +232,30 @@ class Composer:
         name = source_id if source_id is not None else f"\x00{self._serials['call']}"
         item_id = self.new_id("call", source_id)
         if name in self.calls:  # a call id that comes twice: the first one will have no result
-            first = self.calls.pop(name)
-            self.emit("item.started", {"item": first.item}, item_id=first.item["id"], at=first.at, key=_started(first))
+            self.tell_calls()
+            del self.calls[name]
         self.calls[name] = Call({"type": item["type"], "id": item_id, **item}, self.at, detail)
         return name
 
     def close_call(self, source_id: str | None) -> Call | None:
         """The call that a result belongs to; without an id, the oldest that has none either."""
-        if source_id is not None:
-            return self.calls.pop(source_id, None)
-        for name in self.calls:
-            if name.startswith("\x00"):
-                return self.calls.pop(name)
-        return None
+        name: str | None = source_id
+        if name is None:
+            name = next((name for name in self.calls if name.startswith("\x00")), None)
+        if name is None or name not in self.calls:
+            return None
+        self.tell_calls(before=name)
+        return self.calls.pop(name)
+
+    def tell_calls(self, *, before: str | None = None) -> None:
+        """Write the start of open calls (of those opened before that one): what comes now stands after them."""
+        for name, call in self.calls.items():
+            if name == before:
+                return
+            if not call.told:
+                call.told = True
+                key = f"item:{call.item['id']}:started"
+                self.emit("item.started", {"item": call.item}, item_id=call.item["id"], at=call.at, key=key)
 
     def first_of_two(self, kind: str, text: str, *, event: bool) -> bool:
         """Whether this text is new: each text of an agent is written as an event and as a response item."""
@@ -282,7 +304,3 @@ class Composer:
     def _line_key(self, word: str) -> str:
         self._in_line += 1
         return f"line:{self.line[0]}:{word}:{self._in_line}"
-
-
-def _started(call: Call) -> str:
-    return f"item:{call.item['id']}:started"

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from lockstitch.errors import InvalidError, NotFoundError
 from lockstitch.imports import claude_head, codex_head
+from lockstitch.imports.chain import with_earlier_files
 from lockstitch.imports.claude import ClaudeReading
 from lockstitch.imports.codex import CodexReading
 from lockstitch.imports.fields import mapping
@@ -28,12 +29,12 @@ _SUPPORTED = "Codex rollouts (.jsonl, 0.20 and later) and Claude Code transcript
 
 def open_source(path: Path) -> SourceReading:
     """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead."""
-    thread = describe(path)
-    head = list(read_head(path))
+    thread = with_earlier_files(describe(path), describe)
+    head = read_head(thread.files[0])
     if thread.client == "codex":
-        return CodexReading(thread, bare=codex_head.is_bare(head[0]))
-    messages = [line for line in head if claude_head.is_conversation(line)]
-    return ClaudeReading(thread, sidechain=bool(messages) and messages[0].get("isSidechain") is True)
+        return CodexReading(thread, bare=codex_head.is_bare(next(head)))
+    first = next((line for line in head if claude_head.is_conversation(line)), dict[str, Any]())
+    return ClaudeReading(thread, sidechain=first.get("isSidechain") is True)
 
 
 def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> SourceThread:

@@ -72,6 +72,7 @@ def record_edit(composer: Composer, edit: Edit, *, call_id: str, base: str | Non
     composer.need_turn()
     name = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     checkpoint_id = composer.new_id("checkpoint", f"{composer.settle_id(call_id)[:100]}:{name}")
+    composer.tell_calls()
     payload |= {"checkpointId": checkpoint_id, "source": "import", "metadata": metadata}
     composer.emit("artifact.snapshot", payload, item_id=checkpoint_id, key=f"checkpoint:{checkpoint_id}")
     return path

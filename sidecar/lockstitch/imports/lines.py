@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from lockstitch import codec
 
 CHUNK = 1 << 20
 MAX_LINE_BYTES = 80 << 20
 """A longer line is stepped over without being held."""
+
+
+class Readable(Protocol):
+    """What lines are read from."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +45,21 @@ class DamagedLine:
 
 
 def read_lines(
-    file: BinaryIO, *, start: int = 0, final: bool = False, chunk_bytes: int = CHUNK
+    file: Readable, *, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK
 ) -> Iterator[SourceLine | DamagedLine]:
-    """Read from byte `start` to the end of the file, a chunk at a time.
+    """Read from where the file stands, its start, to byte `end` or its own, a chunk at a time.
 
     An unterminated last line counts if it is whole; a torn half is left unread, and is damage only when
     `final` says that nothing more will be written.
     """
-    file.seek(start)
-    offset, held, dropped = start, bytearray(), 0
-    while chunk := file.read(chunk_bytes):
+    offset, held, dropped = 0, bytearray(), 0
+    left = (1 << 62) if end is None else end
+    while left > 0 and (chunk := file.read(min(chunk_bytes, left))):
+        left -= len(chunk)
         position = 0
-        while (end := chunk.find(b"\n", position)) >= 0:
-            held += chunk[position:end]
-            position = end + 1
+        while (stop := chunk.find(b"\n", position)) >= 0:
+            held += chunk[position:stop]
+            position = stop + 1
             if dropped:
                 yield DamagedLine(offset, dropped + len(held), "tooLong")
             else:

@@ -49,5 +49,5 @@ def _message(event: SourceEvent) -> dict[str, Any] | None:
         parts = (string(mapping(part).get("text")) for part in sequence(item.get("content")))
         text = "\n".join(part for part in parts if part)
     role = "user" if item["type"] == "userMessage" else "assistant"
-    message = {"role": role, "text": text[:MAX_TEXT], "turnId": event.turn_id, "at": event.at}
+    message = {"role": role, "text": text[:MAX_TEXT], "turnId": event.turn_id, "createdAt": event.at}
     return {name: value for name, value in message.items() if value is not None}

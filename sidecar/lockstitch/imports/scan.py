@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ def read_titles(root: Path) -> dict[str, str]:
     return titles
 
 
+def given_title(thread: SourceThread) -> str | None:
+    """The name that a person gave the thread in Codex, which stands in its home and not in its file."""
+    for folder in thread.path.parents:
+        if thread.client == "codex" and folder.name in ("sessions", "archived_sessions"):
+            return read_titles(folder.parent).get(thread.source_thread_id)
+    return None
+
+
 def _session_files(client: str | None, root: Path, include_archived: bool) -> Iterator[Path]:
     if root.is_file():
         yield root
@@ -106,7 +115,13 @@ def with_tail(thread: SourceThread) -> SourceThread:
             updated_at = updated_at or timestamp(record.get("timestamp"))
             title = title or _title(record)
             made = made or string(record.get("aiTitle"))
-    return replace(thread, title=title or thread.title or made, updated_at=updated_at or thread.updated_at)
+    updated_at = updated_at or thread.updated_at or modified_at(thread.path)
+    return replace(thread, title=title or thread.title or made, updated_at=updated_at)
+
+
+def modified_at(path: Path) -> str:
+    """When the file was last written, where no line tells a time."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _decode(data: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ Invariant: events come in the order of the file, and `line` never goes backwards
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,12 +43,22 @@ class SourceThread:
     archived: bool = False
     base: dict[str, Any] | None = None
     """The file goes on where another file of the same thread was left (Codex `history_base`)."""
+    begun_at: str | None = None
+    """When this file was begun: orders the files of one thread."""
+    earlier: tuple[Path, ...] = ()
+    """The files before this one, in order; `size` is that of all."""
     other_paths: tuple[Path, ...] = ()
     """Further files of the same thread that a scan met."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files of the thread, in order."""
+        return (*self.earlier, self.path)
 
     def as_wire(self) -> dict[str, Any]:
         """One entry of `source/scan`."""
         wire: dict[str, Any] = {
+            "sourceClient": self.client,
             "sourceThreadId": self.source_thread_id,
             "sourcePath": str(self.path),
             "title": self.title or self.preview,
@@ -83,6 +93,14 @@ class OpenTurn:
     at: str | None
     outcome: str
     """completed (the agent had answered), canceled (the person interrupted), or open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in the file: `reached` is called before the first line that is not wholly in front of it."""
+
+    at: int
+    reached: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -135,14 +153,14 @@ class SourceReading(Protocol):
         """After `events`: the turn that no line ends. None if there is none, or if `closings` ends it."""
         ...
 
-    def events(self, *, final: bool = False) -> Iterator[SourceEvent]:
+    def events(self, *, final: bool = False, mark: Mark | None = None) -> Iterator[SourceEvent]:
         """Stream the events. `final`: nothing more will be written, so a torn last line is damage."""
         ...
 
     def closings(self) -> list[SourceEvent]:
-        """After `events`: what the reader held back, since later lines could have changed it.
+        """After `events`, or at its mark: what the reader holds back, since later lines could change it.
 
         Calls without a result (`item.started`), the last usage, and the end of a turn that a line ended.
-        Their keys are those under which a longer file gives them.
+        Their keys are those under which a longer file gives them. The reading goes on as if it was not asked.
         """
         ...

@@ -86,7 +86,7 @@ class Feed:
         self._holders: dict[int, list[tuple[str, _Batch]]] = {}
         self._poll: asyncio.Task[None] | None = None
         self._pumps: set[asyncio.Task[None]] = set()
-        self._version = -1
+        self._ends: list[tuple[int, int]] | None = None
 
     # -- watching ---------------------------------------------------------------------------------------------
     def subscribe(self, connection: Connection, thread_id: str, after: int) -> Callable[[], None]:
@@ -266,7 +266,7 @@ class Feed:
                 await self._mark_behind()
             await asyncio.sleep(LOOK_SECONDS if others else LOOK_SECONDS * LOOKS_PER_BOOTS)
             if not others:
-                looks = 0
+                looks, self._ends = 0, None
 
     def _others_live(self) -> bool:
         boots = self._runtime.boots
@@ -280,14 +280,14 @@ class Feed:
         self._runtime.keep_running(asyncio.get_running_loop().create_task(self._runtime.interrupt_dead_turns()))
 
     def _has_changed(self, view: Any) -> bool:
-        # data_version is of one connection, so the sum over the watched threads is asked instead.
+        # data_version is of one connection, so where the watched threads end is asked instead.
         keys = list(self._watching)
         marks = ",".join("?" * len(keys))
         found = view.connection.execute(
-            f"SELECT coalesce(sum(last_sequence),0) FROM thread WHERE thread_id IN ({marks})", keys
-        ).fetchone()[0]
-        changed = found != self._version
-        self._version = found
+            f"SELECT thread_no, last_sequence FROM thread WHERE thread_id IN ({marks}) ORDER BY thread_no", keys
+        ).fetchall()
+        changed = found != self._ends
+        self._ends = found
         return changed
 
     async def _mark_behind(self) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.items import item_of
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
@@ -27,6 +28,8 @@ _UNIQUE_ID = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<![0-9A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Z])",
     re.IGNORECASE,
 )
+_MADE_ITEMS = frozenset({"message.created", "command.started", "command.exited"})
+"""Events whose fields become those of an item and must be right for it."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
@@ -53,6 +56,7 @@ def incoming_events(events: Sequence[RuntimeEventInput], turn_id: str | None) ->
 
 def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Incoming:
     type_, payload = event.type, event.payload
+    whole: dict[str, Any] | None = None
     known = EVENT_TYPES.get(type_)
     if known is None or not known.from_clients:
         _refuse_type(type_, place)
@@ -62,13 +66,15 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
         if item_id is not None and type_ in _ITEM_ID_IN_PAYLOAD and payload.get("itemId") is None:
             payload = {**payload, "itemId": item_id}
         try:
-            check_payload(type_, payload)
-            if type_.startswith("item."):
-                item_id = mapping(payload["item"])["id"]
+            if type_.startswith("item.") and isinstance(payload.get("item"), dict):
+                whole = fill_defaults(mapping(payload["item"]))
+                item_id = whole["id"]
+            else:
+                check_payload(type_, payload)
+                if type_ in _MADE_ITEMS:
+                    item_of(type_, payload, "item", None)
         except (PayloadError, ItemError) as error:
-            raise InvalidError.at(
-                f"{place}.payload.{error.path}" if error.path else f"{place}.payload", error.message
-            ) from None
+            raise _misfit(error, type_, place) from None
     elif item_id is not None and not is_id(item_id):
         raise InvalidError.at(
             f"{place}.itemId", "must be a letter or digit, then at most 127 letters, digits or . _ : -"
@@ -76,6 +82,8 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
     if type_ == "turn.started":
         turn_id = turn_id or _turn_id(payload, place)
     found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
+    if type_ == "item.completed":
+        found.whole = whole
     if event.event_id is not None:
         if known is not None and known.streamed:
             raise InvalidError.at(f"{place}.eventId", "streamed text takes no event id; its segment has one")
@@ -83,6 +91,12 @@ def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Inco
             {"type": type_, "payload": event.payload, "turnId": turn_id, "itemId": event.item_id, "at": event.at}
         )
     return found
+
+
+def _misfit(error: PayloadError | ItemError, type_: str, place: str) -> InvalidError:
+    """The refusal of a payload, with the place of what is wrong in the request."""
+    path = f"item.{error.path}" if isinstance(error, ItemError) and type_.startswith("item.") else error.path
+    return InvalidError.at(f"{place}.payload.{path}" if path else f"{place}.payload", error.message)
 
 
 def _refuse_type(type_: str, place: str) -> None:

@@ -16,13 +16,15 @@ from lockstitch.operations.views.items import item_values
 from lockstitch.operations.views.threads import thread_value
 from lockstitch.operations.views.turns import turn_value, usage_value
 from lockstitch.rollout.line import Draft
-from lockstitch.rollout.scan import Record, scan
+from lockstitch.rollout.scan import Damage, scan
 from lockstitch.timeline import queries
+from lockstitch.timeline.compose import compose
 from lockstitch.timeline.events import event_of_draft
+from lockstitch.timeline.index import is_told
 from lockstitch.timeline.items import segment_text_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, ITEM_OPENS, TURN_ENDS, moment_of
-from lockstitch.timeline.rows import KINDS, TurnStatus, usage_of
+from lockstitch.timeline.rows import KINDS, ItemKind, ItemStatus, TurnStatus, usage_of
 from lockstitch.timeline.times import text_of
 
 if TYPE_CHECKING:
@@ -76,12 +78,11 @@ class Announcer:
         await self._notify(DELTA_METHODS[type_], value)
 
     async def _announce_item_of_delta(self, type_: str, event_id: str, turn_id: str, item_id: str) -> None:
-        """Text of an item that nobody announced: it starts here, empty."""
-        from lockstitch.timeline.compose import compose
-        from lockstitch.timeline.rows import ItemStatus
-
+        """Text of an item that was not announced to this client: it starts here, as far as it is stored."""
         self._open_items[item_id.lower()] = turn_id
-        item = compose(item_id, DELTAS[type_], None, (), ItemStatus.in_progress)
+        item = (await self._runtime.read(self._items_by_id([item_id])))[0]
+        if item is None:
+            item = compose(item_id, DELTAS[type_], None, (), ItemStatus.in_progress)
         value = {
             "item": item,
             "threadId": self._subscription.thread_id,
@@ -155,6 +156,8 @@ class Announcer:
             await self._plain(live)
             return
         self._turn = turn_id.lower()
+        if not self._wants("turn/started"):
+            return
         turn = await self._runtime.read(self._turn_at(turn_id, TurnStatus.in_progress))
         if turn is not None:
             value = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
@@ -166,34 +169,48 @@ class Announcer:
             return
         await self._end_open_items(live, turn_id)
         self._turn = None
+        if not self._wants("turn/completed"):
+            return
         moment = moment_of(live.draft.at, live.draft.payload)
         turn = await self._runtime.read(self._turn_at(turn_id, TURN_ENDS[live.draft.type], moment))
         if turn is not None:
-            value = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
+            value: dict[str, Any] = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
             await self._notify("turn/completed", value)
 
     async def _end_open_items(self, live: Live, turn_id: str) -> None:
-        """The turn's end closes what was still open in it."""
+        """The turn's end closes what was still open in it, also what began before this client came."""
         mine = [key for key, owner in self._open_items.items() if (owner or "").lower() == turn_id.lower()]
-        if not mine:
+        if not self._wants("item/completed"):
+            for key in mine:
+                self._open_items.pop(key, None)
             return
-        items = await self._runtime.read(self._items_by_id(mine))
-        for key, item in zip(mine, items, strict=True):
-            self._open_items.pop(key, None)
+        mine += [key for key in await self._runtime.read(self._cut_off(turn_id)) if key not in mine]
+        at_ms = moment_of(live.draft.at, live.draft.payload) // 1000
+        for key, item in zip(mine, await self._runtime.read(self._items_by_id(mine)), strict=True):
+            is_known = self._open_items.pop(key, None) is not None
             if item is not None:
-                value = {
-                    "item": item,
-                    "threadId": self._subscription.thread_id,
-                    "turnId": turn_id,
-                    "completedAtMs": moment_of(live.draft.at, live.draft.payload) // 1000,
-                    "sequence": live.sequence,
-                }
-                await self._notify("item/completed", value)
+                value: dict[str, Any] = {"item": item, "threadId": self._subscription.thread_id, "turnId": turn_id}
+                value["sequence"] = live.sequence
+                if not is_known:
+                    await self._notify("item/started", {**value, "startedAtMs": at_ms})
+                await self._notify("item/completed", {**value, "completedAtMs": at_ms})
+
+    def _cut_off(self, turn_id: str) -> Callable[[View], list[str]]:
+        """Keys of the items that the turn's end closed."""
+
+        def look(view: View) -> list[str]:
+            thread = view.thread(self._subscription.thread_id)
+            turn = view.rows.turn(thread.thread_no, turn_id)
+            found = () if turn is None else queries.items_closed_by_end(view, thread.thread_no, turn.turn_no)
+            return [row.item_id.lower() for row in found]
+
+        return look
 
     def _items_by_id(self, keys: list[str]) -> Callable[[View], list[Raw | None]]:
         def look(view: View) -> list[Raw | None]:
             thread = view.thread(self._subscription.thread_id)
             rows = [view.rows.item(thread.thread_no, key) for key in keys]
+            rows = [None if row is None or row.kind == ItemKind.other else row for row in rows]
             with view.rollout(thread) as rollout:
                 values = iter(item_values(rollout.lines, [row for row in rows if row is not None]))
                 return [None if row is None else next(values) for row in rows]
@@ -220,6 +237,9 @@ class Announcer:
 
     # -- threads ----------------------------------------------------------------------------------------------
     async def _thread_started(self, live: Live) -> None:
+        if not self._wants("thread/started"):
+            return
+
         def look(view: View) -> dict[str, Any] | None:
             row = view.rows.thread(self._subscription.thread_id)
             return None if row is None else thread_value(view, row)
@@ -229,6 +249,8 @@ class Announcer:
             await self._notify("thread/started", {"thread": thread, "sequence": live.sequence})
 
     async def _usage(self, live: Live) -> None:
+        if not self._wants("thread/tokenUsage/updated"):
+            return
         thread_id, turn_id = self._subscription.thread_id, live.draft.turn_id
 
         def look(view: View) -> dict[str, Any] | None:
@@ -268,8 +290,14 @@ class Announcer:
 
         return look
 
+    def _wants(self, method: str) -> bool:
+        """Whether it is worth reading what a notification of that name says."""
+        return self._subscription.connection.wants(method)
+
     async def _notify(self, method: str, value: dict[str, Any]) -> None:
         connection = self._subscription.connection
+        if not connection.wants(method):
+            return
         params = encode(value)
         most = connection.max_message_bytes
         if most is not None and len(params) + len(method) + 64 > most:
@@ -285,8 +313,13 @@ def records_after(view: View, row: Any, sequence: int) -> Any:
     with view.rollout(row) as rollout:
         previous = rollout.sum_before(line_at)
         for found in scan(rollout.fd, line_at, row.size, previous_sum=previous, next_sequence=known):
-            if isinstance(found, Record) and found.line.sequence > sequence:
+            if isinstance(found, Damage):
+                if not is_told(row, found):
+                    view.note_damage()
+            elif found.line.sequence > sequence:
                 yield found
+        if rollout.size < row.size:
+            view.note_damage()
 
 
 __all__ = ["Announcer", "records_after", "text_of"]

@@ -6,13 +6,14 @@ Invariant: the event loop never waits for a disk: reads run in worker threads, c
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -32,6 +33,7 @@ from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
+from lockstitch.timeline.frozen import FrozenReader, look_at_file
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
@@ -39,6 +41,9 @@ from lockstitch.timeline.reader import Reader, View
 from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch.operations.import_jobs import ImportJobs
 
 log = logging.getLogger(__name__)
 
@@ -63,20 +68,37 @@ class Runtime:
         self.boots = Boots(self.root, boot_id)
         self.order = ThreadOrder()
         self.background: set[asyncio.Task[Any]] = set()
+        self.at_drain: list[Callable[[], None]] = []
+        """Called when the process is about to end: what runs in the background comes to a stop."""
+        self.imports: ImportJobs | None = None
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self._touched: set[str] = set()
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
-        self._ready = asyncio.Event()
-        self._failed: BaseException | None = None
         self._stopped = False
+        self.refusal: StorageError | None = None
+        """Why nothing can be stored; then everything is only read."""
 
     # -- life -------------------------------------------------------------------------------------------------
     async def start(self) -> None:
         """Make ready: directories, locks, the projection; what a dead boot left open. Raises LockstitchError."""
         self.loop = asyncio.get_running_loop()
-        await anyio.to_thread.run_sync(self._prepare)
+        try:
+            if self.settings.read_only:
+                raise _read_only(self.root.path)
+            await anyio.to_thread.run_sync(self._prepare)
+            self._open()
+            await self.exclusive(_open_projection)
+        except StorageError as error:
+            if error.kind not in ("storageReadOnly", "storageFull"):
+                raise
+            await self._open_to_read(error)
+        else:
+            await recover_orphans(self)
+            await self.interrupt_dead_turns()
+
+    def _open(self) -> None:
         self.contents = Contents(self.root.artifacts, self.root_id)
         self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
@@ -90,13 +112,24 @@ class Runtime:
             self.clock,
             self.settings.lock_seconds,
         )
-        self.reader = Reader(self.root, self.root_id)
+        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id)
         self.feed = Feed(self)
         self.writer = Writer(place, self._deliver)
         self.writer.start()
-        await self.exclusive(lambda writer: None)  # opening the projection finishes what a crash left half done
-        await recover_orphans(self)
-        await self.interrupt_dead_turns()
+
+    async def _open_to_read(self, error: StorageError) -> None:
+        """Serve what can be read of a data root that takes no writes: no lock, no boot, no recovery events."""
+        log.warning("the data root is only read: %s", error.message)
+        if hasattr(self, "writer"):
+            await anyio.to_thread.run_sync(self.writer.stop)
+            self.reader.close()
+            self.writer.close()
+        self.boots.close()
+        self.refusal = error
+        self.root_id = await anyio.to_thread.run_sync(_known_root_id, self.root.root_file)
+        self.contents = Contents(self.root.artifacts, self.root_id)
+        self.reader = FrozenReader(self.root, self.root_id, self.boots)
+        self.feed = Feed(self)
 
     def _prepare(self) -> None:
         for directory in self.root.private_directories():
@@ -106,16 +139,20 @@ class Runtime:
 
     async def interrupt_dead_turns(self) -> None:
         """End the turns that dead boots left open, and forget those boots."""
+        if self.refusal is not None:
+            return
         for thread_id in await self.read(_open_threads):
             await self.attend(thread_id)
         await self.exclusive(lambda writer: self.boots.forget_dead())
 
     async def drain(self) -> bool:
         """Wait until everything accepted is stored; False if something could not be."""
+        for stop in self.at_drain:
+            stop()
         for task in list(self.background):
             with suppress(BaseException):
                 await task
-        if not self._stopped and hasattr(self, "writer"):
+        if not self._stopped and self.refusal is None and hasattr(self, "writer"):
             self._stopped = True
             await anyio.to_thread.run_sync(self.writer.stop)
         return not (hasattr(self, "writer") and self.writer.lost)
@@ -126,6 +163,7 @@ class Runtime:
         if hasattr(self, "feed"):
             self.feed.close()
             self.reader.close()
+        if self.refusal is None and hasattr(self, "writer"):
             self.writer.close()
         self.boots.close()
 
@@ -138,14 +176,19 @@ class Runtime:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except DamagedDatabaseError:
+            # Looking at it found nothing, and still it cannot be read: then it is made anew.
+            await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
+        try:
+            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
         except DamagedDatabaseError as error:
-            raise damaged_database(self.writer.place) from error
+            raise damaged_database(self.root) from error
 
     def _look(self, look: Callable[[View], T]) -> T:
         try:
             return self.reader.run(look)
         except DamagedLineError as error:
-            raise StorageError(
+            raise _DamagedReadError(
                 f"A line of the rollout is damaged (offset {error.line_at}); lockstitch doctor shows what.",
                 path="",
                 errno=0,
@@ -154,15 +197,44 @@ class Runtime:
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
+
+        def careful(view: View) -> tuple[T, bool]:
+            return look(self._healthy(view, thread_id)), view.saw_damage
+
         try:
-            return await self.read(lambda view: look(self._healthy(view, thread_id)))
+            value, damaged = await self.read(careful)
         except _NeedsAttentionError:
             await self.attend(thread_id)
             self._touched.add(thread_id.lower())
+            return await self._read_attended(thread_id, look)
+        except _DamagedReadError:
+            if self.refusal is not None:
+                raise
+        else:
+            if not damaged or self.refusal is not None:
+                return value
+        await self.mend(thread_id)
         return await self.read(look)
+
+    async def _read_attended(self, thread_id: str, look: Callable[[View], T]) -> T:
+        """Read a thread that was attended to. While the database takes no rows, from its file alone."""
+        if thread_id.lower() not in self.writer.behind:
+            return await self.read(look)
+        return await self.slowly(lambda: look_at_file(self.root, self.root_id, self.boots, thread_id, look))
+
+    async def mend(self, thread_id: str) -> None:
+        """Tell of damage that a read met, and let the rows say what can still be read."""
+        try:
+            await self.exclusive(lambda writer: writer.hot.mend(thread_id))
+        except StorageError as error:
+            log.warning("damage of a thread could not be recorded now: %s", error.kind)
 
     def _healthy(self, view: View, thread_id: str) -> View:
         """The view, unless the writer has to see to the thread first."""
+        if self.refusal is not None:
+            return view
+        if thread_id.lower() in self.writer.behind:
+            raise _NeedsAttentionError
         row = view.thread(thread_id)
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
@@ -208,7 +280,10 @@ class Runtime:
                 future.set_exception(error)
 
         job.done, job.failed = done, failed
-        self.writer.submit(job)
+        if self.refusal is not None:
+            failed(self.refusal)
+        else:
+            self.writer.submit(job)
         return future
 
     async def submit(self, job: Job[T]) -> T:
@@ -243,6 +318,11 @@ class Runtime:
         """Write the version documents of a thread that was made as a whole."""
         await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
 
+    @property
+    def pending_writes(self) -> int:
+        """How many changes are accepted and not yet stored."""
+        return self.writer.pending if self.refusal is None else 0
+
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:
         """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
@@ -260,6 +340,31 @@ class Runtime:
 
     def now(self) -> str:
         return text_of(self.clock.now())
+
+
+class _DamagedReadError(StorageError):
+    """A read could not do without a line that is damaged."""
+
+
+def _open_projection(writer: Writer) -> None:
+    """Entering a group opens the projection, and that finishes what a crash left half done."""
+
+
+def _read_only(root: Path) -> StorageError:
+    return StorageError(
+        f"The data root {root} can only be read; make it writable and start again to change anything.",
+        kind="storageReadOnly",
+        path=str(root),
+        errno=errno.EROFS,
+    )
+
+
+def _known_root_id(path: Path) -> str:
+    """The id of a data root that cannot be written; empty if it never got one."""
+    try:
+        return str(decode(path.read_bytes())["rootId"])
+    except (OSError, ParseError, KeyError, TypeError):
+        return ""
 
 
 def _ignore(outcome: object) -> None:

@@ -17,7 +17,7 @@ async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, An
         "uptimeMs": (runtime.clock.now() - runtime.started_us) // 1000,
         "version": runtime.version,
         "dataRoot": str(runtime.root.path),
-        "pendingWrites": runtime.writer.pending,
+        "pendingWrites": runtime.pending_writes,
         "projectionLag": 0,
         "openThreads": runtime.feed.open_threads,
         "processes": await runtime.processes(),

@@ -46,7 +46,9 @@ class Snapshots:
         self._last: dict[str, dict[str, Any] | None] = {}
 
     async def open(self) -> ThreadRow:
-        """Find the thread and its workspace. Raises NotFoundError."""
+        """Find the thread and its workspace. Raises NotFoundError, StorageError if nothing can be stored."""
+        if self._runtime.refusal is not None:
+            raise self._runtime.refusal
         row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
         self.workspace = row.cwd if row.linked and row.cwd else None
         self.sidecar = self._runtime.contents.of_thread(row.thread_id, self.workspace)

@@ -8,6 +8,7 @@ from typing import Any
 from lockstitch.operations import (
     append,
     artifact,
+    conversation_import,
     file_checkpoint,
     receipt,
     restore,
@@ -59,4 +60,8 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "agentSession/fileCheckpoint/rewind": rewind.rewind,
     "agentSession/fileCheckpoint/undo": undo.undo,
     "artifact/read": artifact.read,
+    "conversationImport/source/scan": conversation_import.scan,
+    "conversationImport/thread/preview": conversation_import.preview,
+    "conversationImport/thread/commit": conversation_import.commit,
+    "conversationImport/job/read": conversation_import.job_read,
 }

@@ -50,7 +50,7 @@ async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
 async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
     """Run something alone under the write lock, in the thread's order of requests."""
     async with runtime.order.turn(thread_id):
-        job: ExclusiveJob = runtime.job(ExclusiveJob, run=run)
+        job: ExclusiveJob = runtime.job(ExclusiveJob, run=run, wait_for_reply=call.request_id is not None)
         future = runtime.enqueue(job)
     return await runtime.settled(call, job, future)
 

@@ -7,7 +7,7 @@ anew with each change. A plan has one rule a line:
     <name>[@<part of the path>] <first>[-[<last>]] <action>
 
 `*` is every name. Actions: `kill`, `stop` (SIGSTOP), `fail ERRNO`, `tear BYTES kill`, `tear BYTES fail ERRNO`
-(at `write`: so many bytes of it are written, then that happens), `trace` (`<plan>.trace` gets a line for each).
+(at `write`: so many bytes of it are written, the next write does that), `trace` (`<plan>.trace` gets a line for each).
 
 Invariant: until `arm` is called, `point` does nothing and `whole` returns what it is given.
 """
@@ -65,7 +65,7 @@ class _Armed:
 
     def point(self, name: str, path: Path = "") -> None:
         with self._lock:
-            if self._then and name == "written":
+            if self._then and name == "write":
                 then, self._then = self._then, []
                 self._act(then, name, path)
             self._read_plan()

@@ -38,6 +38,11 @@ class Recorder:
         return cls._open(path, os.O_RDWR | os.O_APPEND)
 
     @classmethod
+    def open_to_read(cls, path: Path) -> Recorder:
+        """Open a rollout that can only be read. Raises FileNotFoundError if it does not exist, else StorageError."""
+        return cls._open(path, os.O_RDONLY)
+
+    @classmethod
     def create(cls, path: Path) -> Recorder:
         """Create a rollout and the directories above it. Raises StorageError; a file that exists is one."""
         files.make_private_directory(path.parent)

@@ -229,7 +229,8 @@ class Session:
         elif method in RETIRED_METHODS:
             replacement = RETIRED_METHODS[method]
             self._finish(
-                request, refuse("methodRetired", f"{method} is retired; use {replacement}.", replacement=replacement)
+                request,
+                refuse("methodRetired", f"Method {method} is retired; use {replacement}.", replacement=replacement),
             )
         else:
             self._finish(request, refuse("methodNotFound", "There is no such method.", method=method[:200]))

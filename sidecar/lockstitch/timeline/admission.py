@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import msgspec
+
 from lockstitch import codec
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
@@ -57,8 +59,7 @@ NEEDS_TURN = JOINS_TURN - {
 }
 
 
-@dataclass(slots=True)
-class Incoming:
+class Incoming(msgspec.Struct):
     """An event that is checked by itself: its payload is decoded and of the shape that its type says."""
 
     type: str
@@ -69,6 +70,8 @@ class Incoming:
     digest: str | None = None
     at: str | None = None
     """The client's own time, already RFC 3339 UTC with microseconds."""
+    whole: dict[str, Any] | None = None
+    """Of an item.completed: the item with its defaults, for when nothing that came before is missing from it."""
     snapshot: Snapshot | None = None
     opens_turn: bool = False
     """turn/start: the turn must not exist yet."""
@@ -78,8 +81,7 @@ class Incoming:
     """It belongs to no turn, although one may be open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """Which stored event answers an incoming one."""
 
     draft: int | None = None
@@ -115,10 +117,11 @@ class Admission:
     answers: list[Answer] = field(default_factory=list[Answer])
     flushed: list[Segment] = field(default_factory=list[Segment])
     _open: str | None = None
+    _now: str | None = None
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
     _items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    _streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     _known: dict[str, Known | None] = field(default_factory=dict[str, "Known | None"])
     _checkpoints: set[str] = field(default_factory=set[str])
@@ -131,6 +134,12 @@ class Admission:
     def thread_id(self) -> str:
         return self.state.thread.thread_id
 
+    def now(self) -> str:
+        """When this append came: the same moment for all of its events."""
+        if self._now is None:
+            self._now = self.around.now()
+        return self._now
+
     @property
     def open_turn_id(self) -> str | None:
         """The turn that is open after what was added so far."""
@@ -138,7 +147,7 @@ class Admission:
 
     def add(self, event: Incoming) -> None:
         """Admit one event or refuse the whole append. Raises LockstitchError."""
-        if event.event_id is not None and self._is_repeated(event):
+        if event.digest is not None and self._is_repeated(event):
             return
         if event.snapshot is not None:
             turn_id = self._turn_for(event)
@@ -157,12 +166,20 @@ class Admission:
                         self._open = None
                         self._items.clear()
 
+    def reopen(self, turn_id: str, at: str) -> None:
+        """Go on with a turn that we ended ourselves, as an import does whose source has grown. No-op if it is open.
+
+        Raises NotFoundError, or ConflictError while another turn is open.
+        """
+        if self._status(turn_id) not in (None, TurnStatus.in_progress):
+            self._resume(turn_id, at)
+
     def add_delta(self, event: Incoming) -> None:
         """Take streamed text into its segment; nothing is written yet."""
         turn_id = cast(str, self._turn_for(event))
         item_id, text = cast(str, event.item_id), cast(str, event.payload["delta"])
         self._check_item_turn(item_id, turn_id)
-        segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.around.now())
+        segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.now())
         self.answers.append(Answer(segment=segment, delta=text, before=before))
 
     def flush(self) -> None:
@@ -174,7 +191,15 @@ class Admission:
                 segment.type, codec.encode(payload), segment.event_id, segment.at, segment.turn_id, segment.item_id
             )
             self.drafts.append(at)
-            self._streams.setdefault(segment.item_id.lower(), []).append(segment.text)
+            self._streams.setdefault(segment.item_id.lower(), []).append(segment)
+
+    def undo(self) -> None:
+        """The append is refused: what was streamed before stays accepted, what it brought was never here."""
+        self.segments.give_back(self.flushed)
+        for answer in self.answers:
+            if answer.segment is not None:
+                answer.segment.take_back(answer.delta)
+        self.segments.drop_empty()
 
     # -- repeats ----------------------------------------------------------------------------------------------
     def _is_repeated(self, event: Incoming) -> bool:
@@ -249,12 +274,12 @@ class Admission:
             turnId=turn_id,
         )
 
-    def _resume(self, turn_id: str) -> None:
+    def _resume(self, turn_id: str, at: str | None = None) -> None:
         if self._open is not None:
             self._refuse_second_turn()
         turn_id = self._spelling(turn_id)
         payload = codec.encode({"bootId": self.around.boot_id})
-        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), self.around.now(), turn_id))
+        self.drafts.append(Draft("turn.resumed", payload, new_id("evt"), at or self.now(), turn_id))
         self._statuses[turn_id.lower()] = TurnStatus.in_progress
         self._open = turn_id
 
@@ -312,11 +337,16 @@ class Admission:
         before = None
         if key in self._items or items.wants_before(event.type, given):
             before = self._before(key, item_id)
-        item = items.item_of(event.type, event.payload, item_id, before)
-        item = self.around.spill(item)
+        if event.whole is not None and before is None:
+            item = items.over(event.whole)
+        else:
+            item = items.item_of(event.type, event.payload, item_id, before)
+        unspilled, item = item, self.around.spill(item)
         self._items[key] = item
         self._streams.pop(key, None)
         rest = {name: value for name, value in event.payload.items() if name != "item"}
+        if item is not unspilled:  # what was too large for the item is too large beside it
+            rest.update((name, item[name]) for name in rest.keys() & item.keys() if item[name] != unspilled[name])
         self._draft(event, {**rest, "item": item}, turn_id, item_id)
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
@@ -325,9 +355,10 @@ class Admission:
         row = self.state.item(item_id)
         if item is None and row is not None:
             item = items.composed(row, self.around.read_line)
-        texts = self._streams.get(key)
-        if texts:
-            item = items.with_texts(item, item_id, texts)
+        segments = self._streams.get(key)
+        if segments:
+            texts = [segment.text for segment in segments]
+            item = items.with_texts(item, item_id, DELTAS[segments[0].type], texts)
         return item
 
     # -- files ------------------------------------------------------------------------------------------------
@@ -348,7 +379,8 @@ class Admission:
         made = decide(snapshot, known, artifact, lambda: new_id("ckpt"), self.around.diff_of)
         for number, checkpoint in enumerate(made, 1):
             last = number == len(made)
-            sent = event if last else Incoming("artifact.snapshot", {}, own=True)
+            # What an import found out about a file it found out then, not now.
+            sent = event if last else Incoming("artifact.snapshot", {}, own=True, at=event.at if event.own else None)
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
             self._known[snapshot.path] = checkpoint.known
@@ -383,15 +415,13 @@ class Admission:
         *,
         answers: bool = True,
     ) -> None:
-        at = event.at or self.around.now()
+        at = event.at or self.now()
         if RECEIVED_AT in payload and not event.own:
             payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
         if event.at is not None and not event.own:
-            item = payload.get("item")
-            payload = {name: value for name, value in payload.items() if name != "item"}
-            payload[RECEIVED_AT] = self.around.now()
-            if item is not None:
-                payload["item"] = item
+            last = {"item": payload["item"]} if "item" in payload else {}
+            rest = {name: value for name, value in payload.items() if name != "item"}
+            payload = {**rest, RECEIVED_AT: self.now(), **last}
         encoded = codec.encode(payload)
         if len(encoded) > MAX_PAYLOAD_BYTES:
             raise RefusedError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from lockstitch.data_root import DataRoot
 from lockstitch.platform.files import make_private_directory, replace, storage_errors, unlink
@@ -26,12 +27,20 @@ class Batch:
     """A hot thread: its state, its open rollout, and what this group adds. Used by the writer thread only."""
 
     def __init__(
-        self, state: ThreadState, recorder: Recorder, segments: Segments, *, created_in: DataRoot | None = None
+        self,
+        state: ThreadState,
+        recorder: Recorder,
+        segments: Segments,
+        *,
+        created_in: DataRoot | None = None,
+        durable: set[Path] | None = None,
     ) -> None:
         self.state, self.recorder, self.segments = state, recorder, segments
         self.created_in = created_in
         """The data root in which the file has to appear, while it is new."""
         self._staged = recorder.path
+        self._durable = set[Path]() if durable is None else durable
+        """Directories whose own names this process has made durable already."""
         self.buffered = 0
         self._chunks: list[bytes] = []
         self._joined: bytes | None = b""
@@ -94,7 +103,8 @@ class Batch:
             replace(staged, target)
             try:
                 self.recorder = Recorder.open(target)
-                self.recorder.sync_directories(root.path)
+                self.recorder.sync_directories(target.parent if target.parent in self._durable else root.path)
+                self._durable.add(target.parent)
             except BaseException:
                 self.recorder.close()
                 replace(target, staged)

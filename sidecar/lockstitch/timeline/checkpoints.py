@@ -88,6 +88,8 @@ def decide(
         made.append(_checkpoint(external, before, version, artifact, new_id(), known, diff_of))
         known = made[-1].known
     before = snapshot.before if snapshot.before is not None else assumed(known)
+    if snapshot.before is None and known is None and snapshot.op == "created":
+        before = ABSENT  # that is what the host's word for it says
     failed = _failed(snapshot.after)
     version = None if failed else _next_version(known)
     made.append(_checkpoint(snapshot, before, version, artifact, snapshot.checkpoint_id or new_id(), known, diff_of))

@@ -11,10 +11,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
 from lockstitch.errors import StorageError
+from lockstitch.platform.files import storage_error
 from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
 
 Connection = Any
@@ -33,13 +35,15 @@ class DamagedDatabaseError(Exception):
 class Database:
     """An open projection. Not shared between threads."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
+    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False) -> None:
         """Open an existing file. `bulk` is for a new file that nobody else sees: no journal, no sync.
 
-        Raises DamagedDatabaseError, StorageError.
+        A `reader` leaves the -wal alone when it closes: the file may have been replaced under it, and the -wal is
+        then that of another. Raises DamagedDatabaseError, StorageError.
         """
         self.path = path
-        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+        self.identity = _identity(path)
+        flags = apsw.SQLITE_OPEN_READWRITE
         if bulk:
             flags |= apsw.SQLITE_OPEN_CREATE
         try:
@@ -53,13 +57,36 @@ class Database:
                 raise DamagedDatabaseError("the file is missing") from error
             raise _storage_error(error, path) from error
         try:
-            self._configure(read_only, bulk)
+            if reader:
+                self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._configure(bulk)
         except BaseException:
             self.connection.close()
             raise
-        self.identity = _identity(path)
 
-    def _configure(self, read_only: bool, bulk: bool) -> None:
+    @classmethod
+    def in_memory(cls) -> Database:
+        """A projection that is nowhere on the disk, empty."""
+        made = cls.__new__(cls)
+        made.path, made.identity = Path(":memory:"), None
+        made.connection = apsw.Connection(":memory:")
+        made.connection.execute(TABLES)
+        return made
+
+    @classmethod
+    def frozen(cls, path: Path) -> Database:
+        """A file that nobody can write, opened without locks. Raises DamagedDatabaseError."""
+        made = cls.__new__(cls)
+        made.path, made.identity = path, _identity(path)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        with database_errors(path):
+            made.connection = apsw.Connection(f"file:{quote(os.fspath(path))}?immutable=1", flags=flags)
+            if made.pragma("application_id") != APPLICATION_ID or made.pragma("user_version") != len(MIGRATIONS):
+                made.close()
+                raise DamagedDatabaseError("not a projection of this version")
+        return made
+
+    def _configure(self, bulk: bool) -> None:
         connection = self.connection
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
@@ -73,9 +100,8 @@ class Database:
             if self.pragma("application_id") != APPLICATION_ID:
                 raise DamagedDatabaseError("not a projection of ours")
             self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
-            if not read_only:
-                self._set(journal_mode="WAL", synchronous="NORMAL")
-                self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
+            self._set(journal_mode="WAL", synchronous="NORMAL")
+            self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
 
     def _set(self, **pragmas: str | int) -> None:
         # One statement each, read to its end: apsw stops at the first row, and most pragmas answer with one.
@@ -130,6 +156,8 @@ def database_errors(path: Path) -> Generator[None]:
         raise
     except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.BusyError, apsw.CantOpenError) as error:
         raise _storage_error(error, path) from error
+    except OSError as error:
+        raise storage_error(error, error.filename or path) from error
 
 
 def _storage_error(error: apsw.Error, path: Path) -> StorageError:

@@ -44,6 +44,7 @@ class Group:
         """Threads whose events are durable and whose rows could not be stored."""
         self.gone: set[str] = set()
         """Threads that turned out not to be there."""
+        self._mended: set[str] = set()
 
     @property
     def thread_ids(self) -> set[str]:
@@ -61,7 +62,8 @@ class Group:
     def flush(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file, and write its streamed text. Raises DamagedDatabaseError."""
         try:
-            batch = self._batch(thread_id)
+            with database_errors(self._writer.place.root.timeline):
+                batch = self._batch(thread_id)
         except LockstitchError as error:
             log.warning("streamed text of a thread could not be written: %s", error.kind)
             if error.kind == "threadNotFound":
@@ -78,19 +80,37 @@ class Group:
     def admit(self, job: Job[Any]) -> None:
         """Judge one job; a refusal is its answer and nobody else's. Raises DamagedDatabaseError."""
         try:
-            if isinstance(job, CreateJob):
-                self._create(job)
-            elif isinstance(job, AppendJob):
-                self._append(job)
+            with database_errors(self._writer.place.root.timeline):
+                if isinstance(job, CreateJob):
+                    self._create(job)
+                elif isinstance(job, AppendJob):
+                    self._append(job)
         except DamagedDatabaseError:
             raise
         except DamagedLineError as error:
-            self._writer.fail(job, _damaged_line(error))
+            if not self._mend(job):
+                self._writer.fail(job, _damaged_line(error))
         except LockstitchError as error:
             self._writer.fail(job, error)
         except Exception as error:
             log.exception("a job could not be judged")
             self._writer.fail(job, error)
+
+    def _mend(self, job: Job[Any]) -> bool:
+        """A line that a job needs is damaged: index its thread again, which tells of it, and judge the job again."""
+        key = job.thread_id.lower() if isinstance(job, AppendJob) else ""
+        batch = self._batches.get(key)
+        if batch is None or batch.has_lines or key in self._mended:
+            return False
+        self._mended.add(key)
+        del self._batches[key]
+        try:
+            self._writer.hot.mend(key)
+        except LockstitchError as error:
+            self._writer.fail(job, error)
+        else:
+            self.admit(job)
+        return True
 
     def _admission(self, batch: Batch) -> Admission:
         return Admission(batch.state, self._writer.surroundings(batch), batch.segments)
@@ -129,7 +149,7 @@ class Group:
         try:
             job.build(admission)
         except BaseException:
-            batch.segments.give_back(admission.flushed)
+            admission.undo()
             raise
         if job.deltas and any(segment.is_full for segment in batch.segments.open()):
             admission.flush()

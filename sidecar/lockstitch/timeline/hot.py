@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -15,7 +16,7 @@ import apsw
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
 from lockstitch.errors import NotFoundError, StorageError
 from lockstitch.rollout.recorder import Recorder
-from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.rollout.tail import read_tail, reader, sum_before
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.index import index_tail, index_whole
 from lockstitch.timeline.rebuild import indexing
@@ -40,6 +41,7 @@ class HotThreads:
         self._writer = writer
         self._batches: OrderedDict[str, Batch] = OrderedDict()
         self._segments: dict[str, Segments] = {}
+        self._durable_folders: set[Path] = set()
         self.version = -1
         """`PRAGMA data_version` when the batches were last known to be current."""
 
@@ -89,7 +91,7 @@ class HotThreads:
         key = thread_id.lower()
         # The number is taken in this transaction at once: the next new thread of the group asks for the next one.
         store(self._writer.database.connection, state)
-        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root))
+        return self._keep(key, Batch(state, recorder, self._of(key), created_in=root, durable=self._durable_folders))
 
     def _keep(self, key: str, batch: Batch) -> Batch:
         self._batches[key] = batch
@@ -131,12 +133,30 @@ class HotThreads:
             rows.set_place(row.thread_no, place.path, place.archived)
         size = recorder.size
         known = size >= row.size and sum_before(reader(recorder.fd), row.size) == row.last_sum.encode()
+        if known and read_tail(recorder.fd, row.size).last_sequence not in (row.last_sequence, None):
+            known = False  # the row is damaged: never give a sequence twice
         if known and size == row.size:
             return ThreadState.load(row, rows)
         if known:
             return index_tail(around, ThreadState.load(row, rows), recorder)
         forget_thread(connection, row.thread_no)
         return index_whole(around, rows, row.thread_no, place, recorder, (row.size, row.last_sum.encode()))
+
+    def mend(self, thread_id: str) -> None:
+        """Index a thread again from its first byte: a line of it is not as it was written. Within the transaction."""
+        self.drop(thread_id)
+        writer = self._writer
+        row = writer.rows.thread(thread_id)
+        if row is None:
+            return
+        recorder, place = self._find_rollout(row)
+        try:
+            forget_thread(writer.database.connection, row.thread_no)
+            around, known = indexing(writer.place, writer.database), (row.size, row.last_sum.encode())
+            state = index_whole(around, writer.rows, row.thread_no, place, recorder, known)
+            store(writer.database.connection, state)
+        finally:
+            recorder.close()
 
     def _find_rollout(self, row: ThreadRow) -> tuple[Recorder, RolloutPlace]:
         root = self._writer.place.root

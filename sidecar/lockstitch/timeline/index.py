@@ -114,13 +114,28 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
     if (untold or (plan is not None and plan.reappend)) and around.writable:
         _tell(around, state, recorder, plan or Repair(size, size, (), (), False), untold)
     elif untold:
-        thread.partial |= any(damage.reason not in HARMLESS for damage in untold)
+        _show(thread, plan, untold)
     if thread.last_sequence == 0 or damages:
         thread.size = recorder.size if around.writable else end
         thread.last_sum = sum_before(reader(recorder.fd), thread.size).decode("ascii", "replace")
     else:
         thread.size = max(thread.size, end)
     return state
+
+
+def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
+    """Say what `_tell` would record, without recording it."""
+    known: list[object] = decode(thread.damage.encode()) if thread.damage else []
+    known += [{"fromOffset": d.start, "toOffset": d.end, "reason": d.reason} for d in untold]
+    thread.damage = encode(known).decode()
+    keep = None if plan is None else plan.keep
+    lost = any(d.reason not in HARMLESS and (keep is None or d.start < keep) for d in untold)
+    thread.partial |= lost or (plan is not None and plan.committed_lost)
+
+
+def is_told(thread: ThreadRow, damage: Damage) -> bool:
+    """Whether the thread's damage list tells of it; what costs nothing need not be told."""
+    return damage.reason in HARMLESS or not _untold([damage], thread)
 
 
 def _untold(damages: list[Damage], thread: ThreadRow) -> list[Damage]:

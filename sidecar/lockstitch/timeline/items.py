@@ -45,7 +45,7 @@ def wants_before(type_: str, given: Any) -> bool:
     """Whether the event may need what was streamed or started before it to make a whole item."""
     if type_ in _MERGES:
         return True
-    if type_ != "item.completed":
+    if not type_.startswith("item."):
         return False
     kind = given.get("type")
     if kind in ("agentMessage", "plan"):
@@ -74,14 +74,18 @@ def item_of(type_: str, payload: dict[str, Any], item_id: str, before: dict[str,
 
 def _host_item(type_: str, given: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
     item = dict(given)
+    if before is not None:
+        fill_streamed(item, KINDS.get(item["type"], ItemKind.other), before)
     if type_ == "item.completed":
-        if before is not None:
-            fill_streamed(item, KINDS.get(item["type"], ItemKind.other), before)
-        if item.get("status") == "inProgress":
-            item["status"] = "completed"
+        item = over(item)
     elif item["type"] in ("commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall"):
         item.setdefault("status", "inProgress")
     return fill_defaults(item)
+
+
+def over(item: dict[str, Any]) -> dict[str, Any]:
+    """The item of an item.completed: whatever the host says, it is in progress no more."""
+    return {**item, "status": "completed"} if item.get("status") == "inProgress" else item
 
 
 def _message(payload: dict[str, Any], item_id: str) -> dict[str, Any]:
@@ -153,13 +157,12 @@ def composed(row: ItemRow, read_line: ReadLine) -> dict[str, Any]:
     return compose(row.item_id, ItemKind(row.kind), base, texts, ItemStatus(row.status))
 
 
-def with_texts(item: dict[str, Any] | None, item_id: str, texts: list[str]) -> dict[str, Any]:
-    """The item with text that was streamed in this very append."""
-    kind = KINDS.get(item["type"], ItemKind.other) if item is not None else ItemKind.agentMessage
+def with_texts(item: dict[str, Any] | None, item_id: str, kind: ItemKind, texts: list[str]) -> dict[str, Any]:
+    """The item with text that this very append writes; `kind` is what such text makes where there is no item yet."""
     if item is None:
         return compose(item_id, kind, None, texts, ItemStatus.in_progress)
     item = dict(item)
-    grow(item, kind, "".join(texts))
+    grow(item, KINDS.get(item["type"], ItemKind.other), "".join(texts))
     return item
 
 

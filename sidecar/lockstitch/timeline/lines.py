@@ -37,6 +37,8 @@ class Lines:
     ) -> None:
         """`judge` gives the line at an offset whose sum does not hold with the bytes before it, if a scan takes it."""
         self._read_bytes, self._judge = read_bytes, judge
+        self.damaged = False
+        """Whether a line that was asked for was not as it was written."""
 
     def line(self, line_at: int, length: int) -> bytes:
         """One line without its LF. Raises DamagedLineError."""
@@ -60,11 +62,13 @@ class Lines:
     def _checked(self, data: bytes, at: int, length: int, line_at: int) -> bytes:
         line = data[at : at + length]
         if len(line) != length:
+            self.damaged = True
             raise DamagedLineError(line_at)
         ended = data[at + length : at + length + 1] == b"\n"
         if ended and is_sound(line, previous_sum_at(data[max(0, at - LOOK_BACK) : at])):
             return line
         if self._judge(line_at) != line:
+            self.damaged = True
             raise DamagedLineError(line_at)
         return line
 
@@ -77,6 +81,7 @@ class Lines:
             if end >= 0:
                 return self.line(line_at, end)
             if len(data) < size:
+                self.damaged = True
                 raise DamagedLineError(line_at)
             size *= 4
 

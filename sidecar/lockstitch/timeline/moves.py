@@ -88,8 +88,13 @@ def delete(writer: Writer, thread_id: str) -> None:
             except FileNotFoundError:
                 continue
             # CRASH: the rename decides. What the trash names is finished by the next to open the projection.
-            sync_directory(path.parent)
-            sync_directory(root.trash)
+            try:
+                sync_directory(path.parent)
+                sync_directory(root.trash)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    replace(trash, path)
+                raise
             break
     forget(writer, row)
     remove(trash)

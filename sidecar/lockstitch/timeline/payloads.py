@@ -5,6 +5,8 @@ Invariant: unknown fields are skipped without being decoded; a payload of anothe
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from lockstitch import codec
@@ -25,8 +27,8 @@ class ItemPayload(msgspec.Struct):
 class ItemHead(msgspec.Struct):
     id: str
     type: str
-    status: str | None = None
-    interrupted: bool = False
+    status: Any = None
+    """A word in the items that we know; an unknown one may mean anything by it."""
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 
@@ -139,10 +141,7 @@ class Confirmed(msgspec.Struct):
 class Imported(msgspec.Struct):
     client: str
     sourceThreadId: str  # noqa: N815
-    sourcePath: str  # noqa: N815
     readBytes: int  # noqa: N815
-    readSha256: str  # noqa: N815
-    events: int
 
 
 read_received = codec.decoder(Received)

@@ -47,7 +47,7 @@ class Place:
         return text_of(self.clock.now())
 
 
-def damaged_database(place: Place) -> StorageError:
+def damaged_database(root: DataRoot) -> StorageError:
     """What a caller hears while the projection is being made anew."""
-    path = str(place.root.timeline)
+    path = str(root.timeline)
     return StorageError(f"The database {path} was damaged and is being rebuilt; try again.", path=path, errno=0)

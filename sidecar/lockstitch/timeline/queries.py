@@ -273,6 +273,18 @@ def item_counts(view: View, thread_no: int, turn_no: int) -> dict[ItemKind, int]
     return {ItemKind(kind): count for kind, count in found}
 
 
+def items_closed_by_end(view: View, thread_no: int, turn_no: int) -> list[ItemRow]:
+    """Items of a turn that no event of their own ended."""
+    return view.rows.all(
+        ItemRow,
+        "thread_no=? AND turn_no=? AND status IN (?,?) AND outside=0 ORDER BY sequence",
+        thread_no,
+        turn_no,
+        ItemStatus.interrupted,
+        ItemStatus.streamed,
+    )
+
+
 def cut_off_items(view: View, thread_no: int, turn_no: int) -> list[ItemRow]:
     """Items of a turn that were cut off before their end."""
     return view.rows.all(

@@ -34,6 +34,17 @@ class View:
     def __init__(self, root: DataRoot, root_id: str, connection: Connection) -> None:
         self.root, self.root_id, self.connection = root, root_id, connection
         self.rows = StoredRows(connection)
+        self._opened: list[OpenRollout] = []
+        self._damaged = False
+
+    @property
+    def saw_damage(self) -> bool:
+        """Whether lines of a rollout were not as they were written."""
+        return self._damaged or any(rollout.lines.damaged for rollout in self._opened)
+
+    def note_damage(self) -> None:
+        """Somebody who read a rollout by himself met damage that nothing tells of."""
+        self._damaged = True
 
     def thread(self, thread_id: str) -> ThreadRow:
         """The thread's row. Raises NotFoundError."""
@@ -48,7 +59,9 @@ class View:
 
     def rollout(self, thread: ThreadRow) -> OpenRollout:
         """The thread's rollout, open for reading. Raises NotFoundError."""
-        return OpenRollout([self.root.resolve(path) for path in places_of(thread.path)], thread.thread_id)
+        opened = OpenRollout([self.root.resolve(path) for path in places_of(thread.path)], thread.thread_id)
+        self._opened.append(opened)
+        return opened
 
     def rollout_path(self, thread: ThreadRow) -> Path:
         return self.root.resolve(thread.path)
@@ -91,10 +104,18 @@ class Reader:
             try:
                 database = self._idle.get_nowait()
             except queue.Empty:
-                return Database(self._root.timeline)
+                return self._open()
             if database.is_current():
                 return database
             database.close()
+
+    def _open(self) -> Database:
+        for _ in range(100):
+            found = Database(self._root.timeline, reader=True)
+            if found.is_current():
+                return found
+            found.close()  # replaced while it was opened: the new one's -wal must not be read with the old one
+        raise DamagedDatabaseError("the file is being replaced again and again")
 
     def _give_back(self, database: Database) -> None:
         with self._lock:

@@ -8,7 +8,6 @@ Invariant: of a payload only the fields that rows need are decoded; `item` is al
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 
 import msgspec
@@ -74,8 +73,7 @@ SILENT = frozenset({"turn.interrupted", "thread.recovered"})
 """What recovery writes: it does not make a thread look newly used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """One event as it stands in the rollout: its line begins at `line_at`, its payload at `line_at + payload_at`."""
 
     sequence: int
@@ -129,6 +127,8 @@ def moment_of(at: str, payload: bytes) -> int:
 
 
 def _remember_client_event(state: ThreadState, fact: Fact) -> None:
+    if fact.digest is None and fact.req is None:
+        return
     number = state.thread.thread_no
     for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
         if digest is not None:
@@ -238,10 +238,9 @@ def _on_imported(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
         state.thread.thread_no,
         source.client,
         source.sourceThreadId,
-        source.sourcePath,
         source.readBytes,
-        source.readSha256,
-        source.events,
+        fact.line_at,
+        fact.line_length,
     )
     state.new_rows.append(state.import_source)
 
@@ -278,6 +277,7 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
     if turn is None:
         return
     turn.status, turn.completed_at, turn.end_at = TURN_ENDS[fact.type], moment, fact.line_at
+    turn.boot_id = None  # only asked of open turns; the events of this one keep it
     for item in [row for row in state.open_items.values() if row.turn_no == turn.turn_no]:
         streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
         whole = streamed and turn.status == TurnStatus.completed
@@ -288,6 +288,15 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
     named = payloads.read_turn_ended(fact.payload).usage
     if named is not None and turn.usage_reported == 0:
         _add_usage(state, turn, named)
+
+
+def interrupt(state: ThreadState, moment: int) -> None:
+    """End the open turn as recovery would, without its event: for what is only shown."""
+    turn = state.open_turn()
+    if turn is not None:
+        fact = Fact(state.thread.last_sequence, "", "turn.interrupted", "", turn.turn_id, None, b"{}", 0, 0, 0)
+        _on_turn_end(state, fact, turn, moment)
+        state.touch_turn(turn)
 
 
 # -- items ----------------------------------------------------------------------------------------------------
@@ -310,8 +319,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     if fact.type in ITEM_OPENS:
         row.status = ItemStatus.in_progress
     else:
-        row.status = _STATUS.get(head.status or "completed", ItemStatus.completed)
-    if head.outputRef:
+        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
+    if head.outputRef and row.kind != ItemKind.other:
         row.spilled = 1
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)

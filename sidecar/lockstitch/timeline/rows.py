@@ -138,7 +138,8 @@ class ThreadRow:
 
 @dataclass(slots=True)
 class TurnRow:
-    """One turn. `turn_no` counts 1, 2, 3… in the thread; the `_at`/`_length` pairs name lines."""
+    """One turn. `turn_no` counts 1, 2, 3… in the thread; the `_at`/`_length` pairs name lines. `boot_id` is set
+    while the turn is open."""
 
     table: ClassVar[str] = "turn"
     thread_no: int
@@ -232,16 +233,15 @@ class ClientEventRow:
 
 @dataclass(slots=True)
 class ImportSourceRow:
-    """How much of another tool's session file is in this thread."""
+    """How much of another tool's session file is in this thread; the line, its newest `thread.imported`, says more."""
 
     table: ClassVar[str] = "import_source"
     thread_no: int
     client: str
     source_thread_id: str
-    source_path: str
     read_bytes: int
-    read_sha256: str
-    events: int
+    line_at: int
+    line_length: int
 
 
 Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow

@@ -76,8 +76,8 @@ CREATE TABLE client_event(
   PRIMARY KEY(thread_no, event_id)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE import_source(
-  thread_no INTEGER NOT NULL, client TEXT NOT NULL, source_thread_id TEXT NOT NULL, source_path TEXT NOT NULL,
-  read_bytes INTEGER NOT NULL, read_sha256 TEXT NOT NULL, events INTEGER NOT NULL,
+  thread_no INTEGER NOT NULL, client TEXT NOT NULL, source_thread_id TEXT NOT NULL, read_bytes INTEGER NOT NULL,
+  line_at INTEGER NOT NULL, line_length INTEGER NOT NULL,
   PRIMARY KEY(thread_no)) STRICT, WITHOUT ROWID;
 CREATE INDEX import_source_thread ON import_source(client, source_thread_id);
 """

@@ -84,6 +84,10 @@ class Segments:
                 first.texts += segment.texts
                 first.size += segment.size
 
+    def drop_empty(self) -> None:
+        """A segment whose every delta was taken back is none."""
+        self._open = {key: segment for key, segment in self._open.items() if segment.texts}
+
     def open(self) -> list[Segment]:
         return list(self._open.values())
 

@@ -37,6 +37,7 @@ class Cold(Protocol):
     def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None: ...
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
+    def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
 
 
 @dataclass(slots=True)
@@ -149,6 +150,12 @@ class ThreadState:
             if row is not None:
                 self.versions[path] = row
         return row
+
+    def imported(self) -> ImportSourceRow | None:
+        """How much of a source file is in the thread."""
+        if self.import_source is None and not self.fresh:
+            self.import_source = self.cold.import_source(self.thread.thread_no)
+        return self.import_source
 
     def client_event(self, event_id: str) -> ClientEventRow | None:
         row = self.client_events.get(event_id.lower())

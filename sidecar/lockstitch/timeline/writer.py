@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import apsw
 
-from lockstitch.errors import LockstitchError, StorageError
+from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
@@ -184,7 +185,7 @@ class Writer:
                 self._begin()
         except DamagedDatabaseError as error:
             self._let_go()
-            raise damaged_database(self.place) from error
+            raise damaged_database(self.place.root) from error
         except BaseException:
             self._let_go()
             raise
@@ -276,13 +277,15 @@ class Writer:
             except BaseException as error:
                 self.fail(job, error)
                 return
+            before = len(self._happenings)
             try:
-                result = job.run(self)
+                with database_errors(self.place.root.timeline):
+                    result = job.run(self)
             except DamagedDatabaseError:
                 self._damaged = True
                 self._let_go()
                 if last:
-                    self.fail(job, damaged_database(self.place))
+                    self.fail(job, damaged_database(self.place.root))
             except BaseException as error:
                 self._hot.forget()
                 self._abandon()
@@ -291,12 +294,23 @@ class Writer:
             else:
                 self.answer(job, result)
                 self._leave()
+                if job.wait_for_reply:
+                    caused = self._happenings[before:]
+                    self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
                 return
 
     def _commit_group(self, jobs: list[Job[Any]], flush: list[str] | None = None) -> None:
         if not jobs and not flush:
             return
-        waiting = [job for job in jobs if not (isinstance(job, AppendJob) and job.deltas and self._take_delta(job))]
+        waiting: list[Job[Any]] = []
+        busy: set[str] = set()
+        for job in jobs:
+            if isinstance(job, AppendJob):
+                # What came before a delta on its thread stands before it, in the log and in what is told.
+                if job.deltas and job.thread_id.lower() not in busy and self._take_delta(job):
+                    continue
+                busy.add(job.thread_id.lower())
+            waiting.append(job)
         if not waiting and not flush:
             return
         if self._try_group(waiting, flush or [], last=False):
@@ -312,16 +326,23 @@ class Writer:
                 self.fail(job, error)
             self._hot.postpone(flush)
             return True
+        if self.behind and (error := self._catch_up()) is not None:
+            # Rows may lag by one group, not by more: while the database takes none, nothing more is taken in.
+            for job in jobs:
+                self.fail(job, error)
+            self._hot.postpone(flush)
+            self._lock.release()
+            return True
         group = Group(self)
         answered = len(self._answers)
         try:
-            for thread_id in {*flush, *self.behind}:
+            for thread_id in flush:
                 group.flush(thread_id)
             for job in jobs:
                 group.admit(job)
         except DamagedDatabaseError:
             self._damaged = True
-            group.undo(damaged_database(self.place) if last else None)
+            group.undo(damaged_database(self.place.root) if last else None)
             if not last:
                 del self._answers[answered:]  # judged again
             self._let_go()
@@ -336,33 +357,40 @@ class Writer:
         group.store()
         group.answer()
         behind = group.behind if self._leave() else group.thread_ids
-        self.behind = behind - group.gone
-        if self.behind:
-            self._catch_up()
+        if behind:
+            self.behind = behind
+            with suppress(LockstitchError):
+                self._enter()
+                if self._catch_up() is None:
+                    self._abandon()
+                else:
+                    self._lock.release()
         return True
 
-    def _catch_up(self) -> None:
-        """Bring the rows of threads up to their rollouts, once; what fails again is tried with the next group."""
-        with suppress(LockstitchError):
-            self._enter()
-            group = Group(self)
-            try:
+    def _catch_up(self) -> StorageError | None:
+        """Bring rows that lag up to their rollouts, in a transaction of its own; why that is not possible, or None."""
+        try:
+            with database_errors(self.place.root.timeline):
                 for key in sorted(self.behind):
-                    group.flush(key)
-            except BaseException:
-                log.exception("rows could not be brought up to their rollouts")
-                group.undo(None)
-                self._abandon()
-                return
-            group.write()
-            group.store()
-            if self._leave():
-                self.behind = group.behind
+                    with suppress(NotFoundError):
+                        self._hot.load(key)
+            self._commit()
+            self.behind = set()
+            self._begin_transaction()
+        except (DamagedDatabaseError, apsw.Error) as error:
+            log.warning("rows could not be brought up to their rollouts: %s", type(error).__name__)
+            self._damaged = isinstance(error, DamagedDatabaseError)
+            self._drop_database()
+            return damaged_database(self.place.root)
+        except StorageError as error:
+            self._drop_database()
+            return error
+        return None
 
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
         batch = self._hot.find(job.thread_id)
-        if batch is None or not self._hot.is_fresh():
+        if batch is None or not self._hot.is_fresh() or batch.state.thread.open_turn_no is None:
             return False
         admission = Admission(batch.state, self.surroundings(batch), batch.segments)
         try:
@@ -370,6 +398,7 @@ class Writer:
                 return False
             job.build(admission)
         except LockstitchError:
+            admission.undo()
             return False  # judged again with the lock, when the rows are sure to be current
         self.answer(job, appended(batch, admission, 0))
         self.happened(Streamed(job.thread_id, admission.answers, job if job.wait_for_reply else None))

@@ -1,0 +1,125 @@
+"""Which events of a source file a thread does not hold yet: all of a new file, the rest of a grown one.
+
+Invariant: a thread that took a file in pieces reads as one that took it at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lockstitch.imports.chain import ChainedFile
+from lockstitch.imports.source import Mark, SourceEvent, SourceReading
+
+_BLOCK = 1 << 20
+_ENDS = frozenset({"turn.completed", "turn.failed", "turn.canceled", "turn.interrupted"})
+_TOKENS = ("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How much of a file a thread holds: its first `read_bytes` bytes, whose digest is `read_sha256`."""
+
+    read_bytes: int
+    read_sha256: str
+    events: int = 0
+    closings: frozenset[str] = frozenset()
+    """Keys of the events that were written because the file ended there; a longer file may tell otherwise."""
+
+
+class PrefixDigest:
+    """The digest of the first bytes of a source, taken further as the reading goes on."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._file = ChainedFile(files)
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def upto(self, size: int) -> str:
+        """The sha256 of the first `size` bytes, in hex; fewer only where the file is shorter. Never goes back."""
+        while self.size < size:
+            block = self._file.read(min(_BLOCK, size - self.size))
+            if not block:
+                break
+            self._digest.update(block)
+            self.size += len(block)
+        return self._digest.copy().hexdigest()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(slots=True)
+class Growth:
+    """The new events of a reading. Iterate `events`, then take `endings`."""
+
+    reading: SourceReading
+    held: Held | None
+    title_before: str | None = None
+    """The best title as far as the thread holds the file."""
+    damaged_before: int = 0
+    skipped_before: int = 0
+    _passed: bool = False
+    _told: dict[str, SourceEvent] = field(default_factory=dict[str, SourceEvent])
+    _reopened: set[str] = field(default_factory=set[str])
+
+    def events(self) -> Iterator[SourceEvent]:
+        """What the file tells beyond what is held."""
+        held = self.held
+        mark = None if held is None else Mark(held.read_bytes, self._pass_mark)
+        self._passed = held is None
+        for event in self.reading.events(final=True, mark=mark):
+            if self._passed:
+                yield from self._difference(event)
+
+    def _pass_mark(self) -> None:
+        self._passed = True
+        assert self.held is not None
+        self._told = {event.key: event for event in endings(self.reading) if event.key in self.held.closings}
+        self.title_before = self.reading.title
+        self.damaged_before, self.skipped_before = self.reading.damaged, self.reading.skipped
+
+    def endings(self) -> tuple[list[SourceEvent], frozenset[str]]:
+        """What is to be written because the file ends here, and the keys of all that stands for that reason."""
+        found = endings(self.reading)
+        return [new for event in found for new in self._difference(event)], frozenset(event.key for event in found)
+
+    def _difference(self, event: SourceEvent) -> Iterator[SourceEvent]:
+        """The event, or what of it an ending did not tell already."""
+        told = self._told.pop(event.key, None)
+        new: SourceEvent | None = event
+        if told is not None:
+            new = _beyond(event, told, reopened=event.turn_id in self._reopened)
+        if new is None:
+            return
+        if new.turn_id is not None:
+            self._reopened.add(new.turn_id)
+        yield new
+
+
+def _beyond(event: SourceEvent, told: SourceEvent, *, reopened: bool) -> SourceEvent | None:
+    same = (event.type, event.payload, event.turn_id) == (told.type, told.payload, told.turn_id)
+    if event.type in _ENDS:
+        # A turn that went on after its ending must end again.
+        return None if same and event.at == told.at and not reopened else event
+    if same:
+        return None
+    if event.type == "provider.usage":
+        rest = {name: event.payload[name] - told.payload[name] for name in _TOKENS}
+        return replace(event, payload={**event.payload, **rest}) if any(rest.values()) else None
+    return event
+
+
+def endings(reading: SourceReading) -> list[SourceEvent]:
+    """What the reader held back, and the end of the turn that no line ends."""
+    found = reading.closings()
+    turn = reading.open_turn
+    if turn is not None:
+        kind, payload = "turn.interrupted", {"reason": "sourceEnds"}
+        if turn.outcome in ("completed", "canceled"):
+            kind, payload = f"turn.{turn.outcome}", {}
+        line = found[-1].line if found else (0, 0)
+        found.append(SourceEvent(kind, payload, turn.turn_id, None, turn.at, line, f"turn:{turn.turn_id}:ended"))
+    return found

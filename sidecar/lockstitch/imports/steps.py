@@ -1,0 +1,189 @@
+"""An import as a series of appends: each holds events of whole lines and, as its last event, how far it came.
+
+Invariant: progress and events are in one append, so that after a crash either both are there or neither.
+Invariant: nothing here is written; what a thread holds already is handed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lockstitch.errors import ConflictError
+from lockstitch.imports.detect import open_source
+from lockstitch.imports.growth import Growth, Held, PrefixDigest
+from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation, RecentContents
+from lockstitch.imports.scan import given_title, modified_at
+from lockstitch.imports.source import SourceThread
+from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.rows import ThreadRow
+
+COUNTED = {"turn.started": "turns", "item.completed": "items", "artifact.snapshot": "checkpoints"}
+
+STORING_THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The thread that holds a part of the source already."""
+
+    held: Held
+    complete: bool
+    """The end of the source was written; else an import was cut off."""
+    imported_name: str | None
+    """The name that the import gave; a different one is the user's own."""
+    row: ThreadRow
+    parts: dict[int, str]
+    """Where the files before the last one end, and the digest up to there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One append. It is valid only on a thread that holds `follows` bytes of the source."""
+
+    events: list[Incoming]
+    follows: int
+    read_bytes: int
+    counts: Counter[str]
+
+
+@dataclass(slots=True)
+class Steps:
+    """Reads one source for one thread. Use `open` in a worker thread, then iterate there; close at the end."""
+
+    path: Path
+    stored: Stored | None
+    store: ContentStore
+    prepare: Preparation
+    thread: SourceThread = field(init=False)
+    started_at: str = ""
+    """When the thread began; known with the first step."""
+    skipped: int = 0
+    damaged: int = 0
+    _digest: PrefixDigest | None = None
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(STORING_THREADS))
+    _growth: Growth = field(init=False)
+
+    def open(self) -> bool:
+        """Open the source; False if the thread holds all of it. Raises LockstitchError, also where it has changed."""
+        reading = open_source(self.path)
+        self.thread = reading.thread
+        self._digest = PrefixDigest(self.thread.files)
+        held = None if self.stored is None else self.stored.held
+        if held is not None and self.stored is not None:
+            if self.thread.size in self.stored.parts:
+                # An earlier one of the files that the thread was made from.
+                if self._digest.upto(self.thread.size) == self.stored.parts[self.thread.size]:
+                    return False
+                self._digest.close()
+                self._digest = PrefixDigest(self.thread.files)
+            if self.thread.size < held.read_bytes or self._digest.upto(held.read_bytes) != held.read_sha256:
+                raise ConflictError(
+                    f"{self.path.name} is not the file any more that thread {self.thread.source_thread_id} was "
+                    "imported from: its beginning has changed. Import it with replaceExisting to make the thread anew.",
+                    kind="threadExists",
+                    threadId=self.thread.source_thread_id,
+                    reason="sourceChanged",
+                    use="replaceExisting",
+                )
+            if self.thread.size == held.read_bytes and self.stored.complete:
+                return False
+        self._growth = Growth(reading, held)
+        return True
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        if self._digest is not None:
+            self._digest.close()
+
+    def __iter__(self) -> Iterator[Step]:
+        reading, held, thread = self._growth.reading, self._growth.held, self.thread
+        first_at = thread.created_at or modified_at(self.path)
+        contents = RecentContents(self.store, self._pool)
+        intake = Intake(thread.source_thread_id, thread.client, first_at, reading.account, contents, self.prepare)
+        at, number = (0, 0) if held is None else (held.read_bytes, held.events)
+        last = Batch([], at)
+        for batch in intake.batches(self._growth.events()):
+            self._begin(first_at, batch.events)
+            if last.events:
+                number += len(last.events)
+                yield self._step(last.events, at, last.read_bytes, number, {})
+                at = last.read_bytes
+            last = batch
+        endings, keys = self._growth.endings()
+        # The same key may be told again by a longer file: what an end made bears the place of that end.
+        events = last.events + [intake.ready(event, suffix=f"@{thread.size}") for event in endings]
+        self._begin(first_at, events)
+        self.skipped = reading.skipped - self._growth.skipped_before
+        self.damaged = reading.damaged - self._growth.damaged_before
+        number += len(events)
+        name = given_title(thread) or reading.title
+        updated = self._told_later(name)
+        if updated:
+            events.append(Incoming("thread.updated", updated, at=events[-1].at if events else first_at, own=True))
+        # An import that was cut off knows by `closings` whether the end of the file was written.
+        told: dict[str, Any] = {"closings": sorted(keys)}
+        if thread.earlier:
+            told["parts"] = self._parts()
+        if name is not None:
+            told["name"] = name
+        yield self._step(events, at, thread.size, number, told)
+
+    def _parts(self) -> list[dict[str, Any]]:
+        """Where the earlier files end: each of them alone is held too."""
+        digest, size, parts = PrefixDigest(self.thread.files), 0, list[dict[str, Any]]()
+        try:
+            for path in self.thread.earlier:
+                size += path.stat().st_size
+                parts.append({"bytes": size, "sha256": digest.upto(size)})
+                size += 1
+        finally:
+            digest.close()
+        return parts
+
+    def _begin(self, first_at: str, events: list[Incoming]) -> None:
+        if not self.started_at:
+            told = self.thread.client == "codex" or not events
+            self.started_at = first_at if told else events[0].at or first_at
+
+    def _step(self, events: list[Incoming], follows: int, upto: int, number: int, told: dict[str, Any]) -> Step:
+        assert self._digest is not None
+        counts = Counter(COUNTED[event.type] for event in events if event.type in COUNTED)
+        at = events[-1].at if events else self.started_at
+        return Step([*events, self._imported(upto, self._digest.upto(upto), number, at, told)], follows, upto, counts)
+
+    def _imported(self, size: int, sha256: str, number: int, at: str | None, told: dict[str, Any]) -> Incoming:
+        payload: dict[str, Any] = {
+            "client": self.thread.client,
+            "sourceThreadId": self.thread.source_thread_id,
+            "sourcePath": str(self.path),
+            "readBytes": size,
+            "readSha256": sha256,
+            "events": number,
+        }
+        return Incoming("thread.imported", payload | told, at=at, own=True)
+
+    def nothing_read(self) -> Incoming:
+        """The progress with which a thread begins."""
+        return self._imported(0, hashlib.sha256().hexdigest(), 0, self.started_at, {})
+
+    def _told_later(self, name: str | None) -> dict[str, Any]:
+        """What the file tells of its thread now and did not when the thread began. The user's own name stays."""
+        thread = self.thread
+        if self.stored is None:
+            return {"name": name} if name is not None and name != thread.title else {}
+        row, updated = self.stored.row, dict[str, Any]()
+        if name is not None and name != row.name and row.name in (None, self.stored.imported_name):
+            updated["name"] = name
+        if thread.model is not None and not row.model:
+            updated["model"] = thread.model
+        if thread.model_provider is not None and not row.provider:
+            updated["modelProvider"] = thread.model_provider
+        if thread.git and not (row.git_sha or row.git_branch or row.git_origin):
+            updated["gitInfo"] = thread.git
+        return updated
