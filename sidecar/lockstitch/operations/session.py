@@ -25,7 +25,6 @@ from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ItemRow, ThreadRow
 from lockstitch_protocol import agent_session as wire
-from lockstitch_protocol.ids import uuid7
 from lockstitch_protocol.thread import ThreadParams, ThreadResumeParams
 
 
@@ -40,8 +39,9 @@ async def start(runtime: Runtime, call: Call, params: wire.AgentSessionStartPara
             extra[name] = value
     if extra:
         payload["extra"] = extra
-    thread_id = params.session_id or params.thread_id or uuid7()
-    value = await thread.open_new(runtime, call, thread_id, payload)
+    given_id = params.session_id or params.thread_id
+    value = await thread.open_new(runtime, call, given_id, payload, ephemeral=params.ephemeral)
+    thread_id: str = value["thread"]["id"]
     session = await runtime.read(lambda view: session_value(view, view.thread(thread_id)))
     return {**value, "session": session}
 
@@ -163,6 +163,8 @@ def file_artifact_value(recorded: Recorded, turn_id: str | None) -> dict[str, An
 
 async def update(runtime: Runtime, call: Call, params: wire.AgentSessionUpdateParams) -> dict[str, Any]:
     """Change a session's title or model, or archive it."""
+    if params.archived is not None:
+        runtime.ephemeral.refuse(params.session_id, "archived or taken out of the archive")
     payload: dict[str, Any] = {}
     for name, value in (
         ("name", params.title),
