@@ -86,7 +86,7 @@ class _Armed:
             case ["kill"]:
                 os.kill(os.getpid(), signal.SIGKILL)
             case ["stop"]:
-                # To this very thread: sent to the process, the others may stop first and this one run on.
+                # To this thread: sent to the process, another one may take it while this one goes on for a while.
                 signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
             case ["fail", number]:
                 raise OSError(int(number), os.strerror(int(number)), _name_of(path))
