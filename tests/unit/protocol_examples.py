@@ -302,6 +302,10 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "thread/unarchive": (THREAD_ONLY, {"thread": THREAD}),
     "thread/delete": (THREAD_ONLY, {}),
     "thread/rollback": ({"threadId": "thread_1", "numTurns": 1}, {"thread": THREAD}),
+    "thread/replay": (
+        {"threadId": "thread_1", "afterSequence": 3, "untilSequence": 9, "speed": 2},
+        {"replayId": "replay_1", "eventCount": 1, "firstSequence": 4, "lastSequence": 4, "digest": SHA},
+    ),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),
@@ -488,6 +492,7 @@ NOTIFICATION_EXAMPLES: dict[str, dict[str, Any]] = {
     "thread/unarchived": STEP,
     "thread/deleted": THREAD_ONLY,
     "thread/tokenUsage/updated": {**STEP, "turnId": "turn_1", "tokenUsage": {"total": USAGE, "last": USAGE}},
+    "thread/replay/event": {"replayId": "replay_1", "event": EVENT},
     "turn/started": {**STEP, "turn": {**TURN, "status": "inProgress"}},
     "turn/completed": {**STEP, "turn": TURN},
     "item/started": {**STEP, "turnId": "turn_1", "item": ITEMS[1], "startedAtMs": 1},

@@ -26,7 +26,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "evidence": False,
     "workspace": False,
     "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
-    "threadReplay": False,
+    "threadReplay": True,
     "threadSearch": False,
     "conversationImport": ["codex", "claude"],
 }
