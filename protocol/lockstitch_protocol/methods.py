@@ -16,6 +16,7 @@ from lockstitch_protocol import (
     artifact,
     conversation_import,
     events,
+    evidence,
     file_checkpoint,
     initialize,
     receipt,
@@ -207,6 +208,24 @@ METHODS: Final[dict[str, Method]] = _table(
         artifact.ArtifactReadParams,
         artifact.ArtifactReadResult,
         "Read file versions and large outputs.",
+    ),
+    _read(
+        "evidence/export",
+        evidence.EvidenceExportParams,
+        evidence.EvidenceExportResult,
+        "Write what happened as files that others can check.",
+    ),
+    _read(
+        "agentSession/replayCase/export",
+        replay.ReplayCaseExportParams,
+        replay.ReplayCaseExportResult,
+        "Write a session as a case that can be replayed elsewhere.",
+    ),
+    _read(
+        "agentSession/replayCase/verify",
+        replay.ReplayCaseVerifyParams,
+        replay.ReplayCaseVerifyResult,
+        "Check a replay case or an evidence pack.",
     ),
     _read(
         "conversationImport/source/scan",

@@ -23,7 +23,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "agentSession": True,
     "capabilityDiscovery": True,
     "artifact": True,
-    "evidence": False,
+    "evidence": True,
     "workspace": False,
     "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
     "threadReplay": True,
