@@ -14,6 +14,7 @@ from typing import Any, cast
 from lockstitch.artifacts.content import as_text
 from lockstitch.exports.patterns import Secret, mark_of, may_hold, secrets_in
 
+_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _LINE_OF_A_KEY = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
@@ -112,8 +113,11 @@ class Redactor:
     def _note(self, text: str) -> list[Secret]:
         found = secrets_in(text)
         for secret in found:
-            digest = sha256(text[secret.start : secret.end].encode("utf-8", "replace")).digest()
-            self._seen.setdefault(secret.kind, set()).add(digest)
+            told = text[secret.start : secret.end]
+            if secret.kind == "privateKey":
+                # A diff shows parts of a key, with signs before its lines: its first line says which key it is.
+                told = next(iter(_LINE.findall(told)), told).lstrip("+")
+            self._seen.setdefault(secret.kind, set()).add(sha256(told.encode("utf-8", "replace")).digest())
         return found
 
 
