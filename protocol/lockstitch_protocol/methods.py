@@ -24,6 +24,7 @@ from lockstitch_protocol import (
     restore,
     server,
     thread,
+    thread_export,
     turn,
 )
 from lockstitch_protocol.wire import Empty
@@ -103,6 +104,12 @@ METHODS: Final[dict[str, Method]] = _table(
         "Take the last turns out of what is read; they stay in the log.",
     ),
     _read("thread/replay", replay.ThreadReplayParams, replay.ThreadReplayResult, "Send a thread's recorded events."),
+    _read(
+        "thread/export",
+        thread_export.ThreadExportParams,
+        thread_export.ThreadExportResult,
+        "A thread as one document, to read or to keep.",
+    ),
     _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
     _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
     _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),

@@ -307,6 +307,10 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"threadId": "thread_1", "afterSequence": 3, "untilSequence": 9, "speed": 2},
         {"replayId": "replay_1", "eventCount": 1, "firstSequence": 4, "lastSequence": 4, "digest": SHA},
     ),
+    "thread/export": (
+        {"threadId": "thread_1", "format": "markdown", "path": None},
+        {"content": "# A thread\n", "bytes": 11, "sha256": SHA, "partial": True, "redactions": {}},
+    ),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),

@@ -318,3 +318,68 @@ def test_every_change_of_every_file_is_found(host: Host, workspace: Path) -> Non
         (folder / "extra.json").unlink()
         verified(host, folder)
     assert count > 250
+
+
+@covers("thread/export", "pathRefused", "invalidParams", "threadNotFound")
+def test_a_thread_as_lines_and_as_markdown(host: Host, workspace: Path, tmp_path: Path) -> None:
+    """thread/export: jsonl byte for byte with redact false; markdown to read; a path is a new file."""
+    thread = with_secrets(host, workspace)
+    rollout = Path(host.read(thread)["path"]).read_bytes()
+    export = "thread/export"
+    found = host.call(export, threadId=thread, format="jsonl", redact=False)
+    assert found["content"].encode() == rollout and "redactions" not in found
+    assert (found["bytes"], found["sha256"]) == (len(rollout), sha256(rollout).hexdigest())
+    target = tmp_path / "out.jsonl"
+    written = host.call(export, threadId=thread, format="jsonl", redact=False, path=str(target))
+    assert written["path"] == str(target) and "content" not in written and target.read_bytes() == rollout
+    assert target.stat().st_mode & 0o777 == 0o600
+    refused = host.refused("pathRefused", export, threadId=thread, format="jsonl", path=str(target))
+    assert refused.data["reason"] == "exists"
+    assert target.read_bytes() == rollout and sorted(tmp_path.iterdir()) == [target, workspace]
+    host.refused("pathRefused", export, threadId=thread, format="jsonl", path=str(tmp_path / ".git" / "x"))
+    host.refused("storageFailed", export, threadId=thread, format="jsonl", path=str(tmp_path / "none" / "x"))
+    host.refused("invalidParams", export, threadId=thread, format="jsonl", path="relative")
+    host.refused("invalidParams", export, threadId=thread, format="docx")
+    host.refused("threadNotFound", export, threadId="none", format="jsonl")
+    clean = host.call(export, threadId=thread, format="jsonl")
+    lines = clean["content"].split("\n")[:-1]
+    assert len(lines) == len(host.events(thread)) and all("originalSum" in json.loads(line) for line in lines)
+    text = host.call(export, threadId=thread, format="markdown")
+    for document in (clean, text):
+        assert document["redactions"]["cloudKey"] == 1
+        left = document["content"].replace(f'"{AWS}"', "")
+        assert not [secret for secret in SECRETS if secret in left]
+    lively_one = lively(host, workspace)
+    markdown = host.call(export, threadId=lively_one, format="markdown")["content"]
+    assert markdown.startswith("# please change a.txt\n") and "> again" in markdown and "done ✓" in markdown
+    assert "\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n```" in markdown and "**Error:** the model is gone" in markdown
+    assert "interrupted: no result was recorded" in markdown and "- `a.txt` modified (+1 -1)" in markdown
+
+
+def test_b11_a_damaged_thread_says_so_in_every_export(tmp_path: Path) -> None:
+    """B11: partial, with place and reason, in packs and documents; what can be read verifies."""
+    with Host(tmp_path) as host:
+        thread = host.thread()
+        turn = host.turn(thread)
+        for number in range(6):
+            host.append(thread, turn, ("plan.final", {"text": f"step {number}", "itemId": f"p{number}"}))
+        host.append(thread, turn, ("turn.completed", {}))
+        rollout = Path(host.read(thread)["path"])
+    rollout.write_bytes(rollout.read_bytes().replace(b"step 3", b"step\x00\xff"))
+    with Host(tmp_path) as host:
+        host.call("thread/read", threadId=thread, includeTurns=True)
+        damaged = rollout.read_bytes()
+        pack = host.call(EVIDENCE, sessionId=thread)["evidencePack"]
+        assert any("partial" in gap for gap in pack["knownGaps"]), pack["knownGaps"]
+        assert any("Damage: bytes" in gap and "quarantine" in gap for gap in pack["knownGaps"])
+        verified(host, Path(pack["packAbsoluteRoot"]))
+        case = host.call(CASE, sessionId=thread, redact=False)
+        verified(host, folder_of(case))
+        host.refused("invalidRequest", "thread/export", threadId=thread, format="jsonl", redact=False)
+        whole = tmp_path / "whole.jsonl"
+        found = host.call("thread/export", threadId=thread, format="jsonl", redact=False, path=str(whole))
+        assert found["partial"] is True and whole.read_bytes() == rollout.read_bytes()
+        assert whole.read_bytes().startswith(damaged[:200])
+        markdown = host.call("thread/export", threadId=thread, format="markdown")
+        assert markdown["partial"] is True and "Partial: events of this thread are lost" in markdown["content"]
+        assert "step 2" in markdown["content"] and "step 4" in markdown["content"]
