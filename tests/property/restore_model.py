@@ -281,7 +281,7 @@ class Life:
             # What was not recorded since is left alone, whatever the disk holds.
             for path in set(wanted) - planned:
                 known, want = self.known[path], wanted.pop(path)
-                assert known is None and want is None or (want is not None and want.same(known)), path
+                assert (known is None and want is None) or (want is not None and want.same(known)), path
         before = {path: self.disk(path) for path in PATHS}
         refusal = self._refusal(wanted, before, backup)
         self.log.append(f"{kind} {params} {sorted(wanted)}")
@@ -376,7 +376,7 @@ def _same(want: Any, live: State) -> bool:
 
 
 def _same_bytes(one: State, other: State) -> bool:
-    return one is None and other is None or (one is not None and other is not None and one.data == other.data)
+    return (one is None and other is None) or (one is not None and other is not None and one.data == other.data)
 
 
 def _no_point(name: str, path: Any = "") -> None:
