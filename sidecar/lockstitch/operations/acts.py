@@ -270,7 +270,7 @@ class _Act:
         if source == "restore":
             snapshot.fields["rewindId"] = self._id
         if before is not None:
-            self._runtime.contents.diff(self._sidecar, wire["path"], None, before, after)
+            self._runtime.contents_of(self._thread_id).diff(self._sidecar, wire["path"], None, before, after)
         return snapshot
 
     @staticmethod
