@@ -15,6 +15,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from lockstitch.cli.local import Local, opened
 from lockstitch.errors import LockstitchError
 
@@ -30,8 +31,14 @@ USAGE = st.fixed_dictionaries(
 
 
 def item(kind: str, item_id: str, text: str) -> dict[str, Any]:
-    return {"type": kind, "id": item_id, "command": "x", "server": "s", "tool": "t",
-            **({"text": text} if kind in ("agentMessage", "plan") and text else {})}  # fmt: skip
+    return {
+        "type": kind,
+        "id": item_id,
+        "command": "x",
+        "server": "s",
+        "tool": "t",
+        **({"text": text} if kind in ("agentMessage", "plan") and text else {}),
+    }
 
 
 def event(type_: str, payload: Any, **more: Any) -> st.SearchStrategy[dict[str, Any]]:
@@ -69,10 +76,14 @@ EVENTS = st.one_of(
 )
 MOVES = st.sampled_from(
     [
-        ("thread/rollback", {"numTurns": 1}), ("thread/name/set", {"name": "n"}), ("thread/archive", {}),
-        ("thread/unarchive", {}), ("thread/fork", {}), ("thread/metadata/update", {"extra": {"k": 1.5}}),
+        ("thread/rollback", {"numTurns": 1}),
+        ("thread/name/set", {"name": "n"}),
+        ("thread/archive", {}),
+        ("thread/unarchive", {}),
+        ("thread/fork", {}),
+        ("thread/metadata/update", {"extra": {"k": 1.5}}),
     ]
-)  # fmt: skip
+)
 STEPS = st.lists(st.one_of(st.lists(EVENTS, min_size=1, max_size=4), MOVES), max_size=14)
 
 

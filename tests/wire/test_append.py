@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +56,13 @@ def test_all_or_nothing(host: Host) -> None:
     refused(host, "turnNotFound", thread, good, turnId="nope")
     refused(host, "eventConflict", thread, good, warning("other", eventId="E1"), good)
     refused(host, "invalidParams", thread, {"type": "turn.started", "payload": {}}, good, {"payload": {}})
-    refused(host, "turnActive", thread, {"type": "turn.started", "payload": {"turnId": "a"}},
-            {"type": "turn.started", "payload": {"turnId": "b"}})  # fmt: skip
+    refused(
+        host,
+        "turnActive",
+        thread,
+        {"type": "turn.started", "payload": {"turnId": "a"}},
+        {"type": "turn.started", "payload": {"turnId": "b"}},
+    )
     refused(
         host, "pathRefused", thread, good, {"type": "artifact.snapshot", "payload": {"path": "../x", "content": "c"}}
     )
@@ -92,9 +96,18 @@ def test_retired_types_name_their_replacement(host: Host, type_: str) -> None:
 
 @pytest.mark.parametrize(
     "type_",
-    ["turn.interrupted", "turn.resumed", "thread.started", "thread.updated", "thread.archived", "thread.unarchived",
-     "thread.recovered", "thread.rolledBack", "thread.anything"],
-)  # fmt: skip
+    [
+        "turn.interrupted",
+        "turn.resumed",
+        "thread.started",
+        "thread.updated",
+        "thread.archived",
+        "thread.unarchived",
+        "thread.recovered",
+        "thread.rolledBack",
+        "thread.anything",
+    ],
+)
 def test_the_sidecars_own_types_are_refused(host: Host, type_: str) -> None:
     """turn.interrupted, turn.resumed, thread.*: written by the sidecar itself; refused from clients."""
     thread = host.thread()
@@ -152,7 +165,7 @@ def test_numbers_come_back_as_the_same_digits(host: Host) -> None:
 
 
 def test_odd_texts(host: Host) -> None:
-    """A lone surrogate escape is stored as U+FFFD; NUL, U+2028 and friends are text; of duplicate keys the last wins."""
+    """A lone surrogate is stored as U+FFFD; NUL, U+2028 and friends are text; of duplicate keys the last wins."""
     thread = host.thread()
     turn = host.turn(thread)
     text = "a\u2028b\u2029c\u0085d\x0b\x0c\x1c e\r\n\x00\x7f \U0001f9f5 \ufeff"
@@ -199,6 +212,17 @@ def test_at_is_kept_as_the_timestamp(host: Host) -> None:
         refused(host, "invalidParams", thread, warning("x", at=wrong))
 
 
+def test_at_leaves_the_payload_as_it_was(host: Host) -> None:
+    """Of an event with `at`, the payload keeps every field, whatever its name; only $receivedAt is ours."""
+    thread = host.thread()
+    payload = {"item": None, "receivedAt": "theirs", "at": 1, "$receivedAt": "forged"}
+    stored = host.append(thread, None, {"type": "acme.x", "payload": payload, "at": "2026-01-01T00:00:00Z"})[0]
+    ours = stored["payload"].pop("$receivedAt")
+    assert ours != "forged"
+    assert stored["payload"] == {"item": None, "receivedAt": "theirs", "at": 1}
+    assert "$receivedAt" not in host.append(thread, None, ("acme.x", payload))[0]["payload"]
+
+
 def test_an_item_event_without_turn_goes_to_the_open_turn(host: Host) -> None:
     """An item event without `turnId` goes to the open turn; any other event stays outside."""
     thread = host.thread()
@@ -220,8 +244,12 @@ def test_a_repeated_event_returns_the_stored_one(host: Host) -> None:
     for spelled in ("Evt-1", "EVT-1"):
         found = host.append_result(thread, turn, {**event, "eventId": spelled})
         assert found == {"events": first, "duplicates": 1}
-    for change in ({"payload": {"item": {**item["item"], "command": "rm"}}}, {"type": "item.updated"}, {"at": None},
-                   {"itemId": "c"}):  # fmt: skip
+    for change in (
+        {"payload": {"item": {**item["item"], "command": "rm"}}},
+        {"type": "item.updated"},
+        {"at": None},
+        {"itemId": "c"},
+    ):
         error = refused(host, "eventConflict", thread, {**event, **change}, turnId=turn)
         assert error.code == -32013 and error.data["eventId"] == "Evt-1"
     refused(host, "eventConflict", thread, event)
@@ -231,11 +259,21 @@ def test_a_repeated_event_returns_the_stored_one(host: Host) -> None:
 def test_retry_after_the_turn_has_ended(host: Host) -> None:
     """…also when the turn has ended since (retry safely)."""
     thread = host.thread()
-    events = [{"type": "turn.started", "payload": {}, "eventId": "s"}, warning("w", eventId="w"),
-              {"type": "item.completed", "payload": {"item": {"type": "agentMessage", "id": "m", "text": "t"}}, "eventId": "i"},
-              {"type": "provider.usage", "payload": {"inputTokens": 1, "cachedInputTokens": 0, "outputTokens": 0,
-                                                     "reasoningOutputTokens": 0}, "eventId": "u"},
-              {"type": "turn.completed", "payload": {}, "eventId": "e"}]  # fmt: skip
+    events = [
+        {"type": "turn.started", "payload": {}, "eventId": "s"},
+        warning("w", eventId="w"),
+        {
+            "type": "item.completed",
+            "payload": {"item": {"type": "agentMessage", "id": "m", "text": "t"}},
+            "eventId": "i",
+        },
+        {
+            "type": "provider.usage",
+            "payload": {"inputTokens": 1, "cachedInputTokens": 0, "outputTokens": 0, "reasoningOutputTokens": 0},
+            "eventId": "u",
+        },
+        {"type": "turn.completed", "payload": {}, "eventId": "e"},
+    ]
     first = host.append(thread, "t1", *events)
     before = host.read(thread, turns=True)
     for retried in (events, events[:2], events[3:], events[::-1]):
@@ -286,9 +324,14 @@ def test_a_repeated_checkpoint(host: Host, workspace: Path) -> None:
     file.write_bytes(b"one\n")
     event = {"type": "artifact.snapshot", "payload": {"path": "a.txt"}, "eventId": "snap"}
     first = host.append(thread, None, event)
-    for change in (lambda: file.write_bytes(b"two\n"), file.unlink, lambda: file.symlink_to("/etc/hostname"),
-                   file.unlink, lambda: [p.unlink() for p in sorted(workspace.rglob("*"), reverse=True) if p.is_file()],
-                   lambda: workspace.rename(workspace.parent / "moved")):  # fmt: skip
+    for change in (
+        lambda: file.write_bytes(b"two\n"),
+        file.unlink,
+        lambda: file.symlink_to("/etc/hostname"),
+        file.unlink,
+        lambda: [p.unlink() for p in sorted(workspace.rglob("*"), reverse=True) if p.is_file()],
+        lambda: workspace.rename(workspace.parent / "moved"),
+    ):
         change()
         assert host.append_result(thread, None, event) == {"events": first, "duplicates": 1}
     assert len(host.checkpoints(thread)) == 1
@@ -346,13 +389,13 @@ def test_requests_of_one_thread_run_in_order(host: Host, workspace: Path) -> Non
     ids = []
     for n in range(60):
         (workspace / f"f{n}").write_bytes(b"x" * 10_000)
-        kinds: list[Callable[[], tuple[str, dict[str, Any]]]] = [
-            lambda: (APPEND, {"sessionId": thread, "runtimeEvents": [warning(str(n))]}),  # noqa: B023
-            lambda: (APPEND, {"sessionId": thread, "runtimeEvents": [
-                {"type": "artifact.snapshot", "payload": {"path": f"f{n}"}}]}),  # noqa: B023
-            lambda: ("thread/name/set", {"threadId": thread, "name": str(n)}),  # noqa: B023
-        ]  # fmt: skip
-        ids.append(host.send(*kinds[n % 3]()))
+        snapshot = {"type": "artifact.snapshot", "payload": {"path": f"f{n}"}}
+        kinds: list[tuple[str, dict[str, Any]]] = [
+            (APPEND, {"sessionId": thread, "runtimeEvents": [warning(str(n))]}),
+            (APPEND, {"sessionId": thread, "runtimeEvents": [snapshot]}),
+            ("thread/name/set", {"threadId": thread, "name": str(n)}),
+        ]
+        ids.append(host.send(*kinds[n % 3]))
     for id_ in ids:
         host.result(id_)
     types = [e["type"] for e in host.events(thread)][1:]

@@ -34,24 +34,44 @@ def got(host: Host, thread: str, checkpoint: dict[str, Any], **params: Any) -> d
 
 
 def refused(host: Host, kind: str, thread: str, payload: dict[str, Any]) -> Any:
-    return host.refused(kind, APPEND, sessionId=thread,
-                        runtimeEvents=[{"type": "artifact.snapshot", "payload": payload}])  # fmt: skip
+    return host.refused(
+        kind, APPEND, sessionId=thread, runtimeEvents=[{"type": "artifact.snapshot", "payload": payload}]
+    )
 
 
 @covers("artifact.snapshot", LIST, GET)
 def test_a_snapshot_with_content(host: Host, thread: str, workspace: Path) -> None:
     """content, beforeAbsent, mode, title, kind, preview, metadata, artifactId: all of S, and the document."""
     turn = host.turn(thread)
-    made = host.snapshot(thread, turn, {
-        "path": "src/a.py", "content": "one\r\n", "beforeAbsent": True, "mode": "0755", "checkpointId": "my.ckpt:1",
-        "artifactId": "theirs", "title": "T", "kind": "code", "preview": "one", "metadata": {"n": 1.5}, "document": {"d": 1},
-    })  # fmt: skip
+    made = host.snapshot(
+        thread,
+        turn,
+        {
+            "path": "src/a.py",
+            "content": "one\r\n",
+            "beforeAbsent": True,
+            "mode": "0755",
+            "checkpointId": "my.ckpt:1",
+            "artifactId": "theirs",
+            "title": "T",
+            "kind": "code",
+            "preview": "one",
+            "metadata": {"n": 1.5},
+            "document": {"d": 1},
+        },
+    )
     assert made["checkpointId"] == "my.ckpt:1" and made["turnId"] == turn and made["path"] == "src/a.py"
     assert (made["source"], made["op"], made["status"], made["versionNo"]) == ("agent", "created", "ready", 1)
     assert (made["title"], made["kind"], made["previewText"]) == ("T", "code", "one")
     assert made["before"] is None and made["validationIssueCount"] == 0 and made["additions"] == 1
-    assert made["after"] == {"sha256": sha(b"one\r\n"), "bytes": 5, "encoding": "utf-8", "eol": "crlf", "mode": "0755",
-                             "contentStatus": "available"}  # fmt: skip
+    assert made["after"] == {
+        "sha256": sha(b"one\r\n"),
+        "bytes": 5,
+        "encoding": "utf-8",
+        "eol": "crlf",
+        "mode": "0755",
+        "contentStatus": "available",
+    }
     found = got(host, thread, made)
     assert found["content"] == "one\r\n" and found["side"] == "after" and found["livePath"] == "src/a.py"
     assert found["metadata"] == {"n": 1.5} and found["truncated"] is False and found["liveState"] == "missing"
@@ -72,16 +92,29 @@ def test_a_snapshot_with_content(host: Host, thread: str, workspace: Path) -> No
 
 NESTED: list[tuple[str, dict[str, Any]]] = [
     ("plain", {"path": "a", "content": "new", "previousContent": "old"}),
-    ("base64", {"path": "a", "contentBase64": base64.b64encode(b"new").decode(),
-                "previousContentBase64": base64.b64encode(b"old").decode()}),
+    (
+        "base64",
+        {
+            "path": "a",
+            "contentBase64": base64.b64encode(b"new").decode(),
+            "previousContentBase64": base64.b64encode(b"old").decode(),
+        },
+    ),
     ("artifact", {"artifact": {"path": "a", "content": "new", "previousContent": "old"}}),
     ("change", {"change": {"path": "a", "content": "new", "beforeContent": "old"}}),
     ("oldContent", {"path": "a", "content": "new", "oldContent": "old"}),
     ("snake", {"path": "a", "content_base64": base64.b64encode(b"new").decode(), "previous_content": "old"}),
     ("top first", {"path": "a", "content": "new", "artifact": {"path": "b", "content": "x", "before_content": "old"}}),
-    ("exact", {"path": "a", "content": "approximate", "contentBase64": base64.b64encode(b"new").decode(),
-               "previousContent": "old"}),
-]  # fmt: skip
+    (
+        "exact",
+        {
+            "path": "a",
+            "content": "approximate",
+            "contentBase64": base64.b64encode(b"new").decode(),
+            "previousContent": "old",
+        },
+    ),
+]
 
 
 @covers("artifact.snapshot", "file.changed")
@@ -90,8 +123,12 @@ NESTED: list[tuple[str, dict[str, Any]]] = [
 def test_spellings(host: Host, thread: str, type_: str, name: str, payload: dict[str, Any]) -> None:
     """also nested in artifact or change, also beforeContent, oldContent, snake_case."""
     del name
-    stored = host.append(thread, None, (type_, payload), *([("file.changed", {**payload, "checkpointId": None}),
-                         ("artifact.snapshot", payload)]))[0]  # fmt: skip
+    stored = host.append(
+        thread,
+        None,
+        (type_, payload),
+        *([("file.changed", {**payload, "checkpointId": None}), ("artifact.snapshot", payload)]),
+    )[0]
     made = host.checkpoints(thread)[-1]
     assert made["path"] == "a" and made["sequence"] == stored["sequence"]
     assert made["after"]["sha256"] == sha(b"new") and made["before"]["sha256"] == sha(b"old")
@@ -105,12 +142,19 @@ def test_spellings(host: Host, thread: str, type_: str, name: str, payload: dict
 def test_bytes_are_sacred(host: Host, thread: str, workspace: Path) -> None:
     """No decoding, no newline change, no trimming; text in UTF-8 or marked is in content, else contentBase64."""
     samples = {
-        "crlf": (b"a\r\nb", "utf-8", "crlf"), "mixed": (b"a\r\nb\nc\rd", "utf-8", "mixed"), "cr": (b"a\rb", "utf-8", "cr"),
-        "empty": (b"", "utf-8", "none"), "noeol": (b"x", "utf-8", "none"), "spaces": (b"  x \n\n \n", "utf-8", "lf"),
-        "cp1252": (b"caf\x99 \xe9\n", "binary", None), "bin": (bytes(range(256)), "binary", None),
-        "bom": ("\ufeffhé\n".encode(), None, None), "utf16": ("\ufeffhé\n".encode("utf-16-le"), None, None),
-        "公共 é.txt": (b"n\n", "utf-8", "lf"), "-dash": (b"d\n", "utf-8", "lf"),
-    }  # fmt: skip
+        "crlf": (b"a\r\nb", "utf-8", "crlf"),
+        "mixed": (b"a\r\nb\nc\rd", "utf-8", "mixed"),
+        "cr": (b"a\rb", "utf-8", "cr"),
+        "empty": (b"", "utf-8", "none"),
+        "noeol": (b"x", "utf-8", "none"),
+        "spaces": (b"  x \n\n \n", "utf-8", "lf"),
+        "cp1252": (b"caf\x99 \xe9\n", "binary", None),
+        "bin": (bytes(range(256)), "binary", None),
+        "bom": ("\ufeffhé\n".encode(), None, None),
+        "utf16": ("\ufeffhé\n".encode("utf-16-le"), None, None),
+        "公共 é.txt": (b"n\n", "utf-8", "lf"),
+        "-dash": (b"d\n", "utf-8", "lf"),
+    }
     for name, (data, _, _) in samples.items():
         (workspace / name).write_bytes(data)
         host.append(thread, None, ("artifact.snapshot", {"path": name}))
@@ -155,7 +199,10 @@ def test_the_users_own_edits_become_versions(host: Host, thread: str, workspace:
     host.append(thread, None, ("artifact.snapshot", {"path": "a", "content": "2\n", "previousContent": "user\n"}))
     made = host.checkpoints(thread, path="a")[::-1]
     assert [(c["source"], c["op"], c["versionNo"]) for c in made] == [
-        ("agent", "created", 1), ("external", "external", 2), ("agent", "modified", 3)]  # fmt: skip
+        ("agent", "created", 1),
+        ("external", "external", 2),
+        ("agent", "modified", 3),
+    ]
     assert got(host, thread, made[1])["content"] == "user\n"
     assert made[2]["before"]["sha256"] == sha(b"user\n") and "assumed" not in made[2]["before"]
     (workspace / "a").write_bytes(b"disk\n")
@@ -232,15 +279,38 @@ def test_without_a_workspace(host: Host) -> None:
     refused(host, "pathRefused", thread, {"path": "../x", "content": "x"})
 
 
-REFUSED = ["../out", "a/../../out", "link", "dir/x", "C:\\x", "c:x", "a\x00b", "", ".", "..", "/", "~", "~/x", "~user/x",
-           ".git/config", "a/.GIT/hooks/x", "x/.git", ".lockstitch/x", "a/.Lockstitch/y", "\\\\server\\share", "fifo",
-           "CON", "a/nul.txt", "/etc/passwd"]  # fmt: skip
+REFUSED = [
+    "../out",
+    "a/../../out",
+    "link",
+    "dir/x",
+    "C:\\x",
+    "c:x",
+    "a\x00b",
+    "",
+    ".",
+    "..",
+    "/",
+    "~",
+    "~/x",
+    "~user/x",
+    ".git/config",
+    "a/.GIT/hooks/x",
+    "x/.git",
+    ".lockstitch/x",
+    "a/.Lockstitch/y",
+    "\\\\server\\share",
+    "fifo",
+    "CON",
+    "a/nul.txt",
+    "/etc/passwd",
+]
 
 
 @covers("pathRefused")
 @pytest.mark.parametrize("path", REFUSED)
 def test_paths_that_are_refused(host: Host, thread: str, workspace: Path, path: str) -> None:
-    """pathRefused: outside, under .git or .lockstitch, links, special files, reserved names, drives, NUL, empty, `.`."""
+    """pathRefused: outside, under .git or .lockstitch, links, special files, reserved names, drives, NUL, empty."""
     outside = workspace.parent / "out"
     outside.write_bytes(b"secret\n")
     (workspace / "link").symlink_to(outside)
@@ -328,8 +398,12 @@ def test_list(host: Host, thread: str) -> None:
     turns = []
     for n in range(3):
         turns.append(host.turn(thread))
-        host.append(thread, turns[-1], *[("artifact.snapshot", {"path": p, "content": f"{n}"}) for p in "abc"],
-                    ("turn.completed", {}))  # fmt: skip
+        host.append(
+            thread,
+            turns[-1],
+            *[("artifact.snapshot", {"path": p, "content": f"{n}"}) for p in "abc"],
+            ("turn.completed", {}),
+        )
     whole = host.call(LIST, sessionId=thread)
     assert whole["checkpointCount"] == 9 and whole["nextCursor"] is None and whole["threadId"] == thread
     for limit in (1, 2, 4, 9):
@@ -349,7 +423,7 @@ def test_get_cuts(host: Host, thread: str) -> None:
     for most in (0, 1, 2, 3, 4, 5, 100, 499, 500, 501):
         found = got(host, thread, made, maxBytes=most)
         assert found["truncated"] == (most < 500) and len(found["content"].encode()) <= most
-        assert ("é☃" * 100).startswith(found["content"]) and most - len(found["content"].encode()) < 3 or most > 500
+        assert (("é☃" * 100).startswith(found["content"]) and most - len(found["content"].encode()) < 3) or most > 500
         found = got(host, thread, made, maxBytes=most, **{"as": "base64"})
         assert base64.b64decode(found["contentBase64"]) == ("é☃" * 100).encode()[:most]
     for wrong in ({"maxBytes": -1}, {"as": "hex"}, {"side": "left"}):
@@ -360,8 +434,12 @@ def test_get_cuts(host: Host, thread: str) -> None:
 def test_contents_that_are_gone(host: Host, thread: str, workspace: Path) -> None:
     """contentUnavailable: missing, corrupt, notCaptured: data.contentStatus."""
     made = host.snapshot(thread, None, {"path": "a", "content": "kept\n"})
-    blobs = [p for root in (workspace / ".lockstitch", host.root / "data" / "artifacts") for p in root.rglob("*")
-             if p.is_file() and p.name.startswith(sha(b"kept\n"))]  # fmt: skip
+    blobs = [
+        p
+        for root in (workspace / ".lockstitch", host.root / "data" / "artifacts")
+        for p in root.rglob("*")
+        if p.is_file() and p.name.startswith(sha(b"kept\n"))
+    ]
     assert blobs
     for blob in blobs:
         blob.chmod(0o600)
@@ -385,10 +463,12 @@ def test_live_state(host: Host, thread: str, workspace: Path) -> None:
     """liveState: same | changed | missing | unreadable."""
     made = host.snapshot(thread, None, {"path": "a", "content": "x\n"})
     for act, state in (
-        (lambda: None, "missing"), (lambda: (workspace / "a").write_bytes(b"x\n"), "same"),
-        (lambda: (workspace / "a").write_bytes(b"y\n"), "changed"), (lambda: (workspace / "a").unlink(), "missing"),
+        (lambda: None, "missing"),
+        (lambda: (workspace / "a").write_bytes(b"x\n"), "same"),
+        (lambda: (workspace / "a").write_bytes(b"y\n"), "changed"),
+        ((workspace / "a").unlink, "missing"),
         (lambda: (workspace / "a").symlink_to("/etc/hostname"), "unreadable"),
-    ):  # fmt: skip
+    ):
         act()
         assert got(host, thread, made)["liveState"] == state
 
@@ -397,8 +477,10 @@ def test_live_state(host: Host, thread: str, workspace: Path) -> None:
 def test_diff(host: Host, thread: str, workspace: Path) -> None:
     """diff against previous | live | another checkpoint; unified applies with patch -p1 and git apply."""
     texts = [f"{n}\n".join("abcdefghij") + "no end" * (n % 2) for n in range(3)]
-    made = [host.snapshot(thread, None, {"path": "src/é a.py", "content": t, **({} if n else {"beforeAbsent": True})})
-            for n, t in enumerate(texts)]  # fmt: skip
+    made = [
+        host.snapshot(thread, None, {"path": "src/é a.py", "content": t, **({} if n else {"beforeAbsent": True})})
+        for n, t in enumerate(texts)
+    ]
     ids = [c["checkpointId"] for c in made]
 
     def apply(diff: dict[str, Any], before: str | None, after: str) -> None:
@@ -451,8 +533,13 @@ def test_artifact_read(host: Host, thread: str) -> None:
     for n in range(3):
         turns.append(host.turn(thread))
         output = {"type": "commandExecution", "id": f"c{n}", "command": "x", "aggregatedOutput": f"{n}" * 70_000}
-        host.append(thread, turns[-1], ("artifact.snapshot", {"path": "a", "content": f"{n}", "metadata": {"n": n}}),
-                    ("item.completed", {"item": output}), ("turn.completed", {}))  # fmt: skip
+        host.append(
+            thread,
+            turns[-1],
+            ("artifact.snapshot", {"path": "a", "content": f"{n}", "metadata": {"n": n}}),
+            ("item.completed", {"item": output}),
+            ("turn.completed", {}),
+        )
     whole = host.call("artifact/read", sessionId=thread, includeContent=True)["artifacts"]
     assert [a["kind"] for a in whole] == ["file", "output"] * 3
     assert [a["content"] for a in whole[::2]] == ["0", "1", "2"] and whole[0]["metadata"] == {"n": 0}
@@ -479,16 +566,20 @@ def test_receipt(host: Host, thread: str) -> None:
     assert open_["status"] == "inProgress" and open_["completedAt"] is None
     usage = {"inputTokens": 5, "cachedInputTokens": 0, "outputTokens": 2, "reasoningOutputTokens": 1}
     host.append(
-        thread, turn,
-        ("route.selected", {"provider": "p", "model": "m"}), ("authority.set", {"mode": "auto"}),
+        thread,
+        turn,
+        ("route.selected", {"provider": "p", "model": "m"}),
+        ("authority.set", {"mode": "auto"}),
         ("artifact.snapshot", {"path": "a", "content": "new\n", "previousContent": "old\n"}),
         ("artifact.snapshot", {"path": "b", "content": "b\n", "beforeAbsent": True}),
         ("item.completed", {"item": {"type": "commandExecution", "id": "c", "command": "x"}}),
         ("item.completed", {"item": {"type": "mcpToolCall", "id": "t", "server": "s", "tool": "t"}}),
         ("item.started", {"item": {"type": "commandExecution", "id": "cut", "command": "x"}}),
-        ("runtime.warning", {"message": "careful"}), ("action.required", {"requestId": "r"}),
-        ("provider.usage", {**usage, "costUsd": 0.5}), ("turn.completed", {}),
-    )  # fmt: skip
+        ("runtime.warning", {"message": "careful"}),
+        ("action.required", {"requestId": "r"}),
+        ("provider.usage", {**usage, "costUsd": 0.5}),
+        ("turn.completed", {}),
+    )
     receipt = host.call("turn/receipt/read", threadId=thread, turnId=turn)
     assert receipt["status"] == "completed" and receipt["durationMs"] >= 0
     assert receipt["usage"] == {**usage, "costUsd": 0.5} and receipt["cost"] == 0.5
@@ -501,7 +592,9 @@ def test_receipt(host: Host, thread: str) -> None:
         "workers": 0,
     }
     assert [(f["path"], f["op"], f.get("beforeSha256"), f["afterSha256"]) for f in receipt["filesChanged"]] == [
-        ("a", "modified", sha(b"old\n"), sha(b"new\n")), ("b", "created", None, sha(b"b\n"))]  # fmt: skip
+        ("a", "modified", sha(b"old\n"), sha(b"new\n")),
+        ("b", "created", None, sha(b"b\n")),
+    ]
     assert [g["itemId"] for g in receipt["gaps"]] == ["cut"] and receipt["diagnostics"] == ["careful"]
     assert receipt["route"]["provider"] == "p" and receipt["authority"] == {"mode": "auto"}
     assert receipt["sequenceRange"][1] == host.read(thread)["lastSequence"] and len(receipt["rolloutSum"]) == 16

@@ -60,8 +60,15 @@ def test_unknown_item_types(host: Host, open_turn: tuple[str, str]) -> None:
     """An item type that we do not know is stored and returned as it came and left out of v2 lists; no read fails."""
     thread, turn = open_turn
     item = {"type": "hologram", "id": "h1", "text": None, "status": 7, "content": {"deep": [1.0]}}
-    stored = host.append(thread, turn, ("item.started", {"item": item}), delta("h1", "x"), ("item.updated", {"item": item}),
-                         completed(item), completed({**item, "id": "h2"}))  # fmt: skip
+    stored = host.append(
+        thread,
+        turn,
+        ("item.started", {"item": item}),
+        delta("h1", "x"),
+        ("item.updated", {"item": item}),
+        completed(item),
+        completed({**item, "id": "h2"}),
+    )
     assert stored[-1]["payload"]["item"] == {**item, "id": "h2"}
     host.append(thread, turn, ("item.started", {"item": {**item, "id": "h3"}}), ("turn.completed", {}))
     assert [i["type"] for i in host.items(thread)] == ["userMessage"]
@@ -78,8 +85,13 @@ def test_item_ids_are_unique_in_their_thread(host: Host, open_turn: tuple[str, s
     mine = [item for item in host.items(thread) if item["id"].lower() == "msg-1"]
     assert [item["text"] for item in mine] == ["b"], "the same item, told again"
     second = host.turn(thread)
-    host.refused("invalidParams", APPEND, sessionId=thread, turnId=second,
-                 runtimeEvents=[{"type": "item.completed", "payload": {"item": {"type": "agentMessage", "id": "MSG-1"}}}])  # fmt: skip
+    host.refused(
+        "invalidParams",
+        APPEND,
+        sessionId=thread,
+        turnId=second,
+        runtimeEvents=[{"type": "item.completed", "payload": {"item": {"type": "agentMessage", "id": "MSG-1"}}}],
+    )
 
 
 @covers("item.started", "item.updated", "item.completed")
@@ -140,8 +152,12 @@ def test_deltas_take_no_event_id(host: Host, open_turn: tuple[str, str]) -> None
     """no client eventId."""
     thread, turn = open_turn
     host.refused("invalidParams", APPEND, sessionId=thread, runtimeEvents=[{**delta("m", "a"), "eventId": "e"}])
-    host.refused("invalidParams", APPEND, sessionId=thread, runtimeEvents=[delta("m", "a"), {"type": "message.delta",
-                 "payload": {"delta": "x"}}])  # fmt: skip
+    host.refused(
+        "invalidParams",
+        APPEND,
+        sessionId=thread,
+        runtimeEvents=[delta("m", "a"), {"type": "message.delta", "payload": {"delta": "x"}}],
+    )
     host.refused("turnNotFound", APPEND, sessionId=thread, turnId="nope", runtimeEvents=[delta("m", "a")])
     host.append(thread, turn, ("turn.completed", {}))
     host.refused("noActiveTurn", APPEND, sessionId=thread, runtimeEvents=[delta("m", "a")])
@@ -155,8 +171,13 @@ def test_items_that_are_only_streamed(host: Host, open_turn: tuple[str, str]) ->
     thread, turn = open_turn
     host.notices(thread)
     for n in range(3):
-        host.append(thread, turn, delta("m", f"m{n}"), delta("r", f"r{n}", "reasoning.delta"),
-                    delta("c", f"c{n}\n", "command.output"))  # fmt: skip
+        host.append(
+            thread,
+            turn,
+            delta("m", f"m{n}"),
+            delta("r", f"r{n}", "reasoning.delta"),
+            delta("c", f"c{n}\n", "command.output"),
+        )
     host.append(thread, turn, ("turn.completed", {}))
     read = {item["id"]: item for item in host.items(thread)}
     assert read["m"] == {"type": "agentMessage", "id": "m", "text": "m0m1m2"}
@@ -164,8 +185,11 @@ def test_items_that_are_only_streamed(host: Host, open_turn: tuple[str, str]) ->
     assert read["c"]["aggregatedOutput"] == "c0\nc1\nc2\n"
     assert (read["c"]["status"], read["c"]["interrupted"]) == ("failed", True)
     told = host.notices(thread)
-    for item_id, method in (("m", "item/agentMessage/delta"), ("r", "item/reasoning/textDelta"),
-                            ("c", "item/commandExecution/outputDelta")):  # fmt: skip
+    for item_id, method in (
+        ("m", "item/agentMessage/delta"),
+        ("r", "item/reasoning/textDelta"),
+        ("c", "item/commandExecution/outputDelta"),
+    ):
         mine = [(m, p) for m, p in told if p.get("itemId") == item_id or p.get("item", {}).get("id") == item_id]
         assert [m for m, _ in mine] == ["item/started", method, method, method, "item/completed"]
         assert mine[-1][1]["item"] == read[item_id]
@@ -205,9 +229,12 @@ def test_what_was_streamed_before_the_start(host: Host, open_turn: tuple[str, st
 def test_an_end_that_leaves_out_what_was_streamed(host: Host, open_turn: tuple[str, str], kind: str) -> None:
     """item.completed that leaves out what was streamed gets it; what it does say stands."""
     thread, turn = open_turn
-    field, type_ = {"agentMessage": ("text", "message.delta"), "plan": ("text", "message.delta"),
-                    "reasoning": ("content", "reasoning.delta"),
-                    "commandExecution": ("aggregatedOutput", "command.output")}[kind]  # fmt: skip
+    field, type_ = {
+        "agentMessage": ("text", "message.delta"),
+        "plan": ("text", "message.delta"),
+        "reasoning": ("content", "reasoning.delta"),
+        "commandExecution": ("aggregatedOutput", "command.output"),
+    }[kind]
     text = "streamed " * 2000
     for item_id in ("a", "b", "c"):
         item = {"type": kind, "id": item_id, "command": "x"}
@@ -275,42 +302,75 @@ def test_message_created(host: Host, open_turn: tuple[str, str]) -> None:
     thread, turn = open_turn
     parts = [{"type": "text", "text": "a"}, {"type": "image", "url": "data:,x"}]
     stored = host.append(
-        thread, turn,
+        thread,
+        turn,
         ("message.created", {"role": "user", "content": "words", "clientId": "c", "itemId": "u1"}),
         ("message.created", {"role": "user", "content": parts, "itemId": "u2"}),
         ("message.created", {"role": "assistant", "content": "answer", "itemId": "a1"}),
         ("message.created", {"role": "assistant", "content": [{"type": "text", "text": "an"}, {"text": "swer"}]}),
-    )  # fmt: skip
-    assert host.item(thread, "u1") == {"type": "userMessage", "id": "u1", "clientId": "c",
-                                       "content": [{"type": "text", "text": "words"}]}  # fmt: skip
+    )
+    assert host.item(thread, "u1") == {
+        "type": "userMessage",
+        "id": "u1",
+        "clientId": "c",
+        "content": [{"type": "text", "text": "words"}],
+    }
     assert host.item(thread, "u2")["content"] == parts
     assert host.item(thread, "a1")["text"] == "answer"
     assert host.item(thread, stored[3]["itemId"])["text"] == "answer"
-    for wrong in ({"role": "system", "content": "x"}, {"role": "user"}, {"role": "user", "content": 5},
-                  {"role": "user", "content": [5]}, {"content": "x"}, {"role": "user", "content": [{"type": "x"}]}):  # fmt: skip
-        host.refused("invalidParams", APPEND, sessionId=thread,
-                     runtimeEvents=[{"type": "message.created", "payload": wrong}])  # fmt: skip
+    for wrong in (
+        {"role": "system", "content": "x"},
+        {"role": "user"},
+        {"role": "user", "content": 5},
+        {"role": "user", "content": [5]},
+        {"content": "x"},
+        {"role": "user", "content": [{"type": "x"}]},
+    ):
+        host.refused(
+            "invalidParams", APPEND, sessionId=thread, runtimeEvents=[{"type": "message.created", "payload": wrong}]
+        )
 
 
 @covers("command.started", "command.exited", "command.output")
 def test_commands(host: Host, open_turn: tuple[str, str]) -> None:
     """command.started / .exited: items; the end is merged with what was started and streamed."""
     thread, turn = open_turn
-    host.append(thread, turn, ("command.started", {"itemId": "c", "command": ["echo", "a b"], "cwd": "/w",
-                                                   "commandActions": [{"type": "x"}]}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        (
+            "command.started",
+            {"itemId": "c", "command": ["echo", "a b"], "cwd": "/w", "commandActions": [{"type": "x"}]},
+        ),
+    )
     assert host.item(thread, "c")["status"] == "inProgress" and host.item(thread, "c")["command"] == "echo 'a b'"
     host.append(thread, turn, delta("c", "a b\n", "command.output"))
-    host.append(thread, turn, delta("c", "more\n", "command.output"),
-                ("command.exited", {"itemId": "c", "exitCode": 0, "durationMs": 12}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        delta("c", "more\n", "command.output"),
+        ("command.exited", {"itemId": "c", "exitCode": 0, "durationMs": 12}),
+    )
     assert host.item(thread, "c") == {
-        "type": "commandExecution", "id": "c", "command": "echo 'a b'", "cwd": "/w", "status": "completed",
-        "source": "agent", "commandActions": [{"type": "x"}], "aggregatedOutput": "a b\nmore\n", "exitCode": 0,
+        "type": "commandExecution",
+        "id": "c",
+        "command": "echo 'a b'",
+        "cwd": "/w",
+        "status": "completed",
+        "source": "agent",
+        "commandActions": [{"type": "x"}],
+        "aggregatedOutput": "a b\nmore\n",
+        "exitCode": 0,
         "durationMs": 12,
-    }  # fmt: skip
+    }
     host.append(thread, turn, ("command.exited", {"itemId": "d", "exitCode": 3, "aggregatedOutput": "whole"}))
     assert host.item(thread, "d")["status"] == "failed" and host.item(thread, "d")["aggregatedOutput"] == "whole"
-    host.append(thread, turn, ("command.started", {"itemId": "e", "command": "x"}),
-                ("command.exited", {"itemId": "e", "status": "declined"}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        ("command.started", {"itemId": "e", "command": "x"}),
+        ("command.exited", {"itemId": "e", "status": "declined"}),
+    )
     assert host.item(thread, "e")["status"] == "declined" and "exitCode" not in host.item(thread, "e")
     stored = host.append(thread, turn, ("command.started", {"command": "no id"}))[0]
     assert host.item(thread, stored["itemId"])["command"] == "no id"
@@ -325,8 +385,10 @@ def test_commands(host: Host, open_turn: tuple[str, str]) -> None:
 def test_patches(host: Host, open_turn: tuple[str, str], end: str, status: str) -> None:
     """patch.started / .applied / .failed / .declined: fileChange items."""
     thread, turn = open_turn
-    changes = [{"path": "a.py", "kind": {"type": "update", "move_path": "b.py"}, "diff": "@@"},
-               {"path": "c.py", "kind": {"type": "add"}}]  # fmt: skip
+    changes = [
+        {"path": "a.py", "kind": {"type": "update", "move_path": "b.py"}, "diff": "@@"},
+        {"path": "c.py", "kind": {"type": "add"}},
+    ]
     host.append(thread, turn, ("patch.started", {"itemId": "p", "changes": changes}))
     assert host.item(thread, "p")["status"] == "inProgress"
     host.append(thread, turn, (f"patch.{end}", {"itemId": "p"}))
@@ -339,19 +401,29 @@ def test_patches(host: Host, open_turn: tuple[str, str], end: str, status: str) 
         host.append(thread, turn, (f"patch.{other}", {"itemId": f"o-{other}"}))
 
 
+def test_an_id_that_was_another_kind_of_item(host: Host, open_turn: tuple[str, str]) -> None:
+    """An end whose item was of another kind makes the item that it names, and is no internal error."""
+    thread, turn = open_turn
+    host.append(thread, turn, ("patch.applied", {"itemId": "k"}), ("command.exited", {"itemId": "k", "exitCode": 0}))
+    assert host.item(thread, "k")["type"] == "commandExecution"
+    host.append(thread, turn, ("patch.applied", {"itemId": "k"}))
+    assert host.item(thread, "k")["type"] == "fileChange"
+
+
 @covers("plan.final", "reasoning.final", "context.compaction.completed")
 def test_plan_reasoning_compaction(host: Host, open_turn: tuple[str, str]) -> None:
     """plan.final, reasoning.final, context.compaction.completed: items."""
     thread, turn = open_turn
     host.append(thread, turn, delta("r2", "long ", "reasoning.delta"), delta("r2", "thought", "reasoning.delta"))
     host.append(
-        thread, turn,
+        thread,
+        turn,
         ("plan.final", {"text": "1. go", "itemId": "p"}),
         ("reasoning.final", {"text": "because", "itemId": "r"}),
         ("reasoning.final", {"summary": ["s"], "itemId": "r2"}),
         ("reasoning.final", {"content": ["a", "b"], "itemId": "r3"}),
         ("context.compaction.completed", {"itemId": "k"}),
-    )  # fmt: skip
+    )
     assert host.item(thread, "p") == {"type": "plan", "id": "p", "text": "1. go"}
     assert host.item(thread, "r") == {"type": "reasoning", "id": "r", "summary": [], "content": ["because"]}
     assert host.item(thread, "r2") == {"type": "reasoning", "id": "r2", "summary": ["s"], "content": ["long thought"]}
@@ -362,36 +434,59 @@ def test_plan_reasoning_compaction(host: Host, open_turn: tuple[str, str]) -> No
 @pytest.mark.parametrize(
     ("type_", "payload", "path"),
     [
-        ("item.completed", {}, "payload.item"), ("item.completed", {"item": 5}, "payload.item"),
+        ("item.completed", {}, "payload.item"),
+        ("item.completed", {"item": 5}, "payload.item"),
         ("item.completed", {"item": {"type": "agentMessage", "text": "x"}}, "payload.item.id"),
         ("item.completed", {"item": {"type": "agentMessage", "id": "a", "text": 5}}, "payload.item.text"),
         ("item.completed", {"item": {"type": "commandExecution", "id": "a"}}, "payload.item.command"),
-        ("item.completed", {"item": {"type": "commandExecution", "id": "a", "command": "x", "status": "odd"}},
-         "payload.item.status"),
-        ("item.completed", {"item": {"type": "userMessage", "id": "a", "content": [{"type": "image"}]}},
-         "payload.item.content.0.url"),
-        ("item.started", {"item": {"type": "fileChange", "id": "a", "changes": [{"path": "x"}]}},
-         "payload.item.changes.0.kind"),
+        (
+            "item.completed",
+            {"item": {"type": "commandExecution", "id": "a", "command": "x", "status": "odd"}},
+            "payload.item.status",
+        ),
+        (
+            "item.completed",
+            {"item": {"type": "userMessage", "id": "a", "content": [{"type": "image"}]}},
+            "payload.item.content.0.url",
+        ),
+        (
+            "item.started",
+            {"item": {"type": "fileChange", "id": "a", "changes": [{"path": "x"}]}},
+            "payload.item.changes.0.kind",
+        ),
         ("item.completed", {"item": {"type": "", "id": "a"}}, "payload.item.type"),
-        ("message.delta", {"itemId": "a"}, "payload.delta"), ("message.delta", {"delta": "a"}, "payload.itemId"),
-        ("message.delta", {"itemId": "a", "delta": 5}, "payload.delta"), ("plan.final", {}, "payload.text"),
-        ("command.started", {"command": [1]}, "payload.command.0"), ("patch.started", {}, "payload.changes"),
-        ("patch.applied", {"itemId": "a", "changes": 5}, "payload.changes"), ("route.selected", {}, "payload.provider"),
-        ("authority.set", {}, "payload.mode"), ("reasoning.final", {"summary": "x"}, "payload.summary"),
-        ("turn.failed", {"error": 5}, "payload.error"), ("turn.completed", {"usage": 5}, "payload.usage"),
+        ("message.delta", {"itemId": "a"}, "payload.delta"),
+        ("message.delta", {"delta": "a"}, "payload.itemId"),
+        ("message.delta", {"itemId": "a", "delta": 5}, "payload.delta"),
+        ("plan.final", {}, "payload.text"),
+        ("command.started", {"command": [1]}, "payload.command.0"),
+        ("patch.started", {}, "payload.changes"),
+        ("patch.applied", {"itemId": "a", "changes": 5}, "payload.changes"),
+        ("route.selected", {}, "payload.provider"),
+        ("authority.set", {}, "payload.mode"),
+        ("reasoning.final", {"summary": "x"}, "payload.summary"),
+        ("turn.failed", {"error": 5}, "payload.error"),
+        ("turn.completed", {"usage": 5}, "payload.usage"),
         ("context.compaction.completed", {"itemId": "-"}, "itemId"),
-        ("artifact.snapshot", {}, "payload.path"), ("artifact.snapshot", {"path": 5}, "payload.path"),
+        ("artifact.snapshot", {}, "payload.path"),
+        ("artifact.snapshot", {"path": 5}, "payload.path"),
         ("artifact.snapshot", {"path": "a", "op": "moved"}, "payload.op"),
         ("artifact.snapshot", {"path": "a", "contentBase64": "!"}, "payload"),
+        ("artifact.snapshot", {"path": "a", "contentBase64": "é"}, "payload"),
         ("file.changed", {"change": {"path": "a", "mode": "rwx"}}, "payload.change.mode"),
     ],
-)  # fmt: skip
+)
 def test_payloads_that_do_not_fit(host: Host, open_turn: tuple[str, str], type_: str, payload: Any, path: str) -> None:
     """-32602: data.errors: [{path, message}] names the field in the request."""
     thread, turn = open_turn
     good = {"type": "acme.x", "payload": {}}
-    error = host.refused("invalidParams", APPEND, sessionId=thread, turnId=turn,
-                         runtimeEvents=[good, {"type": type_, "payload": payload}])  # fmt: skip
+    error = host.refused(
+        "invalidParams",
+        APPEND,
+        sessionId=thread,
+        turnId=turn,
+        runtimeEvents=[good, {"type": type_, "payload": payload}],
+    )
     assert error.data["errors"][0]["path"] == f"runtimeEvents.1.{path}"
     assert host.read(thread)["lastSequence"] == 3
 
@@ -403,7 +498,7 @@ SPILL = 65_536
 @pytest.mark.parametrize("size", [SPILL - 1, SPILL, SPILL + 1, 3 * SPILL])
 @pytest.mark.parametrize("how", ["item", "exited", "streamed"])
 def test_outputs_around_the_limit(host: Host, open_turn: tuple[str, str], size: int, how: str) -> None:
-    """An output over 64 KiB reads as its preview with outputRef {artifactRef, sha256, bytes}; the whole in artifact/read."""
+    """An output over 64 KiB reads as its preview with outputRef {artifactRef, sha256, bytes}; artifact/read has it."""
     thread, turn = open_turn
     output = "é☃x\n" * (size // 7)
     output += "." * (size - len(output.encode()))
@@ -435,8 +530,12 @@ def test_large_results_of_tools(host: Host, open_turn: tuple[str, str]) -> None:
     thread, turn = open_turn
     result = {"content": [{"type": "text", "text": "r" * 100_000}], "n": 1.50}
     parts = [{"type": "inputText", "text": "p" * 100_000}]
-    host.append(thread, turn, completed({"type": "mcpToolCall", "id": "a", "server": "s", "tool": "t", "result": result}),
-                completed({"type": "dynamicToolCall", "id": "b", "tool": "t", "contentItems": parts}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        completed({"type": "mcpToolCall", "id": "a", "server": "s", "tool": "t", "result": result}),
+        completed({"type": "dynamicToolCall", "id": "b", "tool": "t", "contentItems": parts}),
+    )
     assert host.item(thread, "a")["outputRef"]["bytes"] > 100_000
     assert len(json.dumps(host.items(thread))) < 20_000
     found = host.call("artifact/read", sessionId=thread, includeContent=True)["artifacts"]
@@ -450,7 +549,8 @@ def test_an_output_ref_that_a_host_makes_up(host: Host, open_turn: tuple[str, st
     thread, turn = open_turn
     for n, sha256 in enumerate(("0" * 64, "../../etc/passwd", "")):
         reference = {"artifactRef": "x", "sha256": sha256, "bytes": 1}
-        host.append(thread, turn, completed({"type": "commandExecution", "id": f"c{n}", "command": "x",
-                                             "outputRef": reference}))  # fmt: skip
+        host.append(
+            thread, turn, completed({"type": "commandExecution", "id": f"c{n}", "command": "x", "outputRef": reference})
+        )
     found = host.call("artifact/read", sessionId=thread, includeContent=True)["artifacts"]
     assert [a["contentStatus"] for a in found] == ["missing"] * 3

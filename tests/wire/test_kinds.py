@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.wire.host import Host
+
 from lockstitch_protocol.methods import METHODS
 from lockstitch_protocol.retired import RETIRED_METHODS
-from tests.wire.host import Host
 
 covers = pytest.mark.covers
 
@@ -102,8 +103,12 @@ def test_a_rollout_that_cannot_be_written(host: Host) -> None:
     path.rename(kept)
     path.mkdir()
     try:
-        error = host.refused("storageFailed", "agentSession/runtimeEvents/append", sessionId=thread,
-                             runtimeEvents=[{"type": "acme.x", "payload": {}}])  # fmt: skip
+        error = host.refused(
+            "storageFailed",
+            "agentSession/runtimeEvents/append",
+            sessionId=thread,
+            runtimeEvents=[{"type": "acme.x", "payload": {}}],
+        )
         assert error.code == -32030 and error.data["path"]
         other = host.thread()
         host.append(other, None, ("acme.x", {}))

@@ -174,11 +174,25 @@ def test_children(many: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        {"limit": 0}, {"limit": 501}, {"limit": 2.0}, {"limit": "3"}, {"sortKey": "name"}, {"sortDirection": "up"},
-        {"cursor": "!!"}, {"cursor": ""}, {"cursor": "é"}, {"cursor": 3}, {"cursor": "bm90anNvbg"}, {"archived": 1},
-        {"cwd": 3}, {"cwd": [3]}, {"modelProviders": "a"}, {"cursor": "W1tbW1tbW1tb"}, {"searchTerm": 5},
+        {"limit": 0},
+        {"limit": 501},
+        {"limit": 2.0},
+        {"limit": "3"},
+        {"sortKey": "name"},
+        {"sortDirection": "up"},
+        {"cursor": "!!"},
+        {"cursor": ""},
+        {"cursor": "é"},
+        {"cursor": 3},
+        {"cursor": "bm90anNvbg"},
+        {"archived": 1},
+        {"cwd": 3},
+        {"cwd": [3]},
+        {"modelProviders": "a"},
+        {"cursor": "W1tbW1tbW1tb"},
+        {"searchTerm": 5},
     ],
-)  # fmt: skip
+)
 def test_params_of_the_list_that_are_wrong(many: Any, params: dict[str, Any]) -> None:
     """A bad cursor is -32602; data.errors: [{path, message}]."""
     error = many[0].refused("invalidParams", "thread/list", **params)
@@ -225,11 +239,12 @@ def long(many: Any) -> tuple[Host, str, list[str], list[str]]:
     for n in range(7):
         turns.append(host.turn(thread, f"q{n}"))
         host.append(
-            thread, turns[-1],
+            thread,
+            turns[-1],
             ("item.completed", {"item": {"type": "commandExecution", "id": f"c{n}", "command": "ls"}}),
             ("item.completed", {"item": {"type": "agentMessage", "id": f"a{n}", "text": f"answer {n}"}}),
             ("turn.completed", {}),
-        )  # fmt: skip
+        )
     for entry in host.call("thread/items/list", threadId=thread, limit=500)["data"]:
         items.append(entry["item"]["id"])
     return host, thread, turns, items
@@ -253,8 +268,11 @@ def test_turns(long: Any, limit: int) -> None:
 def test_items_views(long: Any) -> None:
     """itemsView: notLoaded | summary | full."""
     host, thread, _, _ = long
-    for view, expected in (("notLoaded", []), ("summary", ["userMessage", "agentMessage"]),
-                           ("full", ["userMessage", "commandExecution", "agentMessage"])):  # fmt: skip
+    for view, expected in (
+        ("notLoaded", []),
+        ("summary", ["userMessage", "agentMessage"]),
+        ("full", ["userMessage", "commandExecution", "agentMessage"]),
+    ):
         for turn in host.call("thread/turns/list", threadId=thread, itemsView=view)["data"]:
             assert turn["itemsView"] == view and [item["type"] for item in turn["items"]] == expected
     host.refused("invalidParams", "thread/turns/list", threadId=thread, itemsView="all")

@@ -25,7 +25,8 @@ def brief(told: list[Notice]) -> list[str]:
 def lively(host: Host, thread: str, turn: str) -> None:
     """One event of every manner."""
     host.append(
-        thread, turn,
+        thread,
+        turn,
         ("item.started", {"item": {"type": "commandExecution", "id": f"c-{turn}", "command": "ls"}}),
         ("acme.x", {"n": 1}),
         ("item.completed", {"item": {"type": "commandExecution", "id": f"c-{turn}", "command": "ls"}}),
@@ -35,14 +36,25 @@ def lively(host: Host, thread: str, turn: str) -> None:
         ("artifact.snapshot", {"path": f"{turn}.txt", "content": "x"}),
         ("provider.usage", {"inputTokens": 1, "cachedInputTokens": 0, "outputTokens": 1, "reasoningOutputTokens": 0}),
         ("turn.completed", {}),
-    )  # fmt: skip
+    )
 
 
 EXPECTED = [
-    "turn/started", "item/started", "item/completed", "item/started", "acme.x", "item/completed", "item/started",
-    "item/completed", "action.required", "action.resolved", "item/started", "item/completed",
-    "thread/tokenUsage/updated", "turn/completed",
-]  # fmt: skip
+    "turn/started",
+    "item/started",
+    "item/completed",
+    "item/started",
+    "acme.x",
+    "item/completed",
+    "item/started",
+    "item/completed",
+    "action.required",
+    "action.resolved",
+    "item/started",
+    "item/completed",
+    "thread/tokenUsage/updated",
+    "turn/completed",
+]
 
 
 @covers("turn/started", "item/started", "item/completed", "agentSession/event", "thread/tokenUsage/updated")
@@ -75,8 +87,13 @@ def test_the_reply_comes_before_what_it_causes(host: Host) -> None:
     kinds = [b'"method"' in line for line in lines]
     names = [line.split(b'"method":"')[1].split(b'"')[0] if b'"method"' in line else b"reply" for line in lines]
     assert names[:3] == [b"reply", b"thread/started", b"reply"]
-    for cause, effect in ((1, b"turn/started"), (2, b"turn/completed"), (3, b"thread/archived"),
-                          (4, b"thread/unarchived"), (5, b"thread/deleted")):  # fmt: skip
+    for cause, effect in (
+        (1, b"turn/started"),
+        (2, b"turn/completed"),
+        (3, b"thread/archived"),
+        (4, b"thread/unarchived"),
+        (5, b"thread/deleted"),
+    ):
         replies = [number for number, is_notice in enumerate(kinds) if not is_notice]
         assert replies[cause] < names.index(effect), effect
 
@@ -142,8 +159,12 @@ def test_resume_mid_turn(host: Host) -> None:
     """A completed item that never started is announced as started first; also to who came late."""
     thread = host.thread()
     turn = host.turn(thread)
-    host.append(thread, turn, ("command.started", {"itemId": "c", "command": "make"}),
-                ("item.started", {"item": {"type": "mcpToolCall", "id": "t", "server": "s", "tool": "t"}}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        ("command.started", {"itemId": "c", "command": "make"}),
+        ("item.started", {"item": {"type": "mcpToolCall", "id": "t", "server": "s", "tool": "t"}}),
+    )
     host.notices(thread)
     host.call("thread/unsubscribe", threadId=thread)
     host.call("thread/resume", threadId=thread)
@@ -245,8 +266,16 @@ def test_opted_out(tmp_path: Path, methods: list[str]) -> None:
         host.append(thread, turn, ("message.delta", {"itemId": "m", "delta": "x"}), ("acme.x", {}))
         lively(host, thread, turn)
         told = {method for method, _ in host.notices(thread)}
-        everything = {"thread/started", "item/agentMessage/delta", "turn/started", "item/started", "item/completed",
-                      "thread/tokenUsage/updated", "turn/completed", "agentSession/event"}  # fmt: skip
+        everything = {
+            "thread/started",
+            "item/agentMessage/delta",
+            "turn/started",
+            "item/started",
+            "item/completed",
+            "thread/tokenUsage/updated",
+            "turn/completed",
+            "agentSession/event",
+        }
         assert told == everything - set(methods)
 
 
@@ -257,8 +286,10 @@ def test_a_notification_that_is_too_large(tmp_path: Path) -> None:
         thread = host.thread()
         host.notices(thread)
         last = host.read(thread)["lastSequence"]
-        ids = [host.send(APPEND, {"sessionId": thread, "runtimeEvents": [{"type": "acme.x", "payload": {"t": text}}]})
-               for text in ("a", "b" * 30_000, "c")]  # fmt: skip
+        ids = [
+            host.send(APPEND, {"sessionId": thread, "runtimeEvents": [{"type": "acme.x", "payload": {"t": text}}]})
+            for text in ("a", "b" * 30_000, "c")
+        ]
         for id_ in ids:
             host.reply(id_)
         told = host.notices(thread)

@@ -16,8 +16,15 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 @covers("agentSession/start", "agentSession/read", "threadExists")
 def test_start(host: Host, workspace: Path) -> None:
     """agentSession/start: a thread, keyed by sessionId; AgentSession's times are RFC 3339."""
-    found = host.call("agentSession/start", sessionId="Sess-1", title="t", appId="my-app", workspaceId="w1",
-                      cwd=str(workspace), acme=1)  # fmt: skip
+    found = host.call(
+        "agentSession/start",
+        sessionId="Sess-1",
+        title="t",
+        appId="my-app",
+        workspaceId="w1",
+        cwd=str(workspace),
+        acme=1,
+    )
     session = found["session"]
     assert session["sessionId"] == session["threadId"] == "Sess-1" == found["thread"]["id"]
     assert (session["appId"], session["workspaceId"], session["status"]) == ("my-app", "w1", "idle")
@@ -40,13 +47,23 @@ def test_turns(host: Host) -> None:
         read = host.call("agentSession/read", sessionId=session)
         return read["session"]["status"], read["turns"][-1]["status"]
 
-    turn = host.call("agentSession/turn/start", sessionId=session, turnId="t1", clientUserMessageId="c",
-                     input={"text": "look", "attachments": [{"kind": "image", "uri": "data:x"},
-                                                            {"kind": "file", "uri": "/a/b.txt"}]})["turn"]  # fmt: skip
+    turn = host.call(
+        "agentSession/turn/start",
+        sessionId=session,
+        turnId="t1",
+        clientUserMessageId="c",
+        input={
+            "text": "look",
+            "attachments": [{"kind": "image", "uri": "data:x"}, {"kind": "file", "uri": "/a/b.txt"}],
+        },
+    )["turn"]
     assert turn["turnId"] == "t1" and turn["status"] == "running" and MOMENT.fullmatch(turn["startedAt"])
     item = host.items(session)[0]
-    assert item["content"] == [{"type": "text", "text": "look"}, {"type": "image", "url": "data:x"},
-                               {"type": "mention", "name": "b.txt", "path": "/a/b.txt"}]  # fmt: skip
+    assert item["content"] == [
+        {"type": "text", "text": "look"},
+        {"type": "image", "url": "data:x"},
+        {"type": "mention", "name": "b.txt", "path": "/a/b.txt"},
+    ]
     assert item["clientId"] == "c" and status() == ("running", "running")
     host.refused("turnActive", "agentSession/turn/start", sessionId=session, input={"text": "x"})
     host.append(session, "t1", ("action.required", {"requestId": "r"}))
@@ -69,8 +86,12 @@ def test_read(host: Host, workspace: Path) -> None:
     session = host.thread(cwd=str(workspace))
     turn = host.turn(session)
     outside = {"path": "x", "content": "x"}
-    host.append(session, turn, ("artifact.snapshot", {"path": "a", "content": "1\n", "beforeAbsent": True, "kind": "code",
-                                                      "preview": "p"}), ("turn.completed", {}))  # fmt: skip
+    host.append(
+        session,
+        turn,
+        ("artifact.snapshot", {"path": "a", "content": "1\n", "beforeAbsent": True, "kind": "code", "preview": "p"}),
+        ("turn.completed", {}),
+    )
     host.append(session, None, ("artifact.snapshot", outside))
     detail = host.call("agentSession/read", sessionId=session)["detail"]
     assert [i["type"] for i in detail["items"]] == ["userMessage", "file_artifact", "file_artifact"]
@@ -100,8 +121,10 @@ def test_read(host: Host, workspace: Path) -> None:
 @covers("agentSession/list")
 def test_list(host: Host, workspace: Path) -> None:
     """list → {sessions[AgentSessionOverview], nextCursor}: the last updated first, archived ones if asked."""
-    made = [host.call("agentSession/start", workspaceId=f"w{n % 2}", cwd=str(workspace))["session"]["sessionId"]
-            for n in range(5)]  # fmt: skip
+    made = [
+        host.call("agentSession/start", workspaceId=f"w{n % 2}", cwd=str(workspace))["session"]["sessionId"]
+        for n in range(5)
+    ]
     turn = host.turn(made[0], "the title")
     host.append(made[0], turn, ("message.created", {"role": "assistant", "content": "x"}))
     host.call("thread/archive", threadId=made[4])

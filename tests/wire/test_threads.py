@@ -186,8 +186,13 @@ def test_archive_with_an_open_turn(host: Host) -> None:
     thread = host.thread()
     turn = host.turn(thread)
     host.call("thread/archive", threadId=thread)
-    host.refused("threadArchived", "agentSession/runtimeEvents/append", sessionId=thread, turnId=turn,
-                 runtimeEvents=[{"type": "turn.completed", "payload": {}}])  # fmt: skip
+    host.refused(
+        "threadArchived",
+        "agentSession/runtimeEvents/append",
+        sessionId=thread,
+        turnId=turn,
+        runtimeEvents=[{"type": "turn.completed", "payload": {}}],
+    )
     assert host.read(thread, turns=True)["turns"][0]["status"] == "inProgress"
     host.call("thread/unarchive", threadId=thread)
     host.append(thread, turn, ("turn.completed", {}))
@@ -201,8 +206,11 @@ def test_delete(host: Host, workspace: Path) -> None:
     turn = host.turn(thread)
     host.append(thread, turn, ("artifact.snapshot", {"path": "a.txt", "content": "only mine\n"}))
     big = "x" * 100_000
-    host.append(thread, turn, ("item.completed", {"item": {"type": "commandExecution", "id": "c", "command": "y",
-                                                            "aggregatedOutput": big}}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        ("item.completed", {"item": {"type": "commandExecution", "id": "c", "command": "y", "aggregatedOutput": big}}),
+    )
     path = Path(host.read(thread)["path"])
     documents = [p for p in (workspace / ".lockstitch").rglob("*") if p.is_file() and p.name != ".gitignore"]
     assert documents and path.exists()
@@ -232,14 +240,21 @@ def test_what_was_told_before_a_delete_is_not_lost(host: Host) -> None:
     thread = host.thread()
     host.notices(thread)
     events = [("acme.n", {"n": n}) for n in range(200)]
-    ids = [host.send("agentSession/runtimeEvents/append",
-                     {"sessionId": thread, "runtimeEvents": [{"type": t, "payload": p}]}) for t, p in events]  # fmt: skip
+    ids = [
+        host.send(
+            "agentSession/runtimeEvents/append", {"sessionId": thread, "runtimeEvents": [{"type": t, "payload": p}]}
+        )
+        for t, p in events
+    ]
     last = host.send("thread/delete", {"threadId": thread})
     for id_ in [*ids, last]:
         host.result(id_)
     host.heard("thread/deleted", threadId=thread)
-    told = [p["event"]["payload"]["n"] for m, p in host.unread if m == "agentSession/event"
-            and p["event"]["threadId"] == thread and "n" in p["event"]["payload"]]  # fmt: skip
+    told = [
+        p["event"]["payload"]["n"]
+        for m, p in host.unread
+        if m == "agentSession/event" and p["event"]["threadId"] == thread and "n" in p["event"]["payload"]
+    ]
     assert told == list(range(200))
 
 
@@ -273,8 +288,9 @@ def test_a_client_that_takes_little(tmp_path: Path) -> None:
         assert 1 < len(page["data"]) < 6 and page["nextCursor"]
         got = own.items(thread, turnId=turn)
         assert [item["id"] for item in got][1:] == [f"m{n}" for n in range(6)]
-        error = own.refused("messageTooLarge", "thread/events/list", threadId=thread, types=["item.completed"],
-                            afterSequence=12)  # fmt: skip
+        error = own.refused(
+            "messageTooLarge", "thread/events/list", threadId=thread, types=["item.completed"], afterSequence=12
+        )
         names: list[str] = []
         cursor = None
         while True:

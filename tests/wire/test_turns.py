@@ -19,8 +19,13 @@ def text(words: str) -> list[dict[str, str]]:
 def answered(host: Host, thread: str, words: str, **params: Any) -> str:
     """A whole turn: its id."""
     turn = host.turn(thread, words, **params)
-    host.append(thread, turn, ("item.completed", {"item": {"type": "agentMessage", "id": f"to-{turn}", "text": words}}),
-                ("provider.usage", usage(1)), ("turn.completed", {}))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        ("item.completed", {"item": {"type": "agentMessage", "id": f"to-{turn}", "text": words}}),
+        ("provider.usage", usage(1)),
+        ("turn.completed", {}),
+    )
     return turn
 
 
@@ -40,8 +45,15 @@ def test_start(host: Host) -> None:
         {"type": "skill", "name": "s", "path": "p"},
         {"type": "mention", "name": "m", "path": "q"},
     ]
-    turn = host.call("turn/start", threadId=thread, turnId="my.turn:1", input=parts, clientUserMessageId="c1",
-                     model="m2", effort="high")["turn"]  # fmt: skip
+    turn = host.call(
+        "turn/start",
+        threadId=thread,
+        turnId="my.turn:1",
+        input=parts,
+        clientUserMessageId="c1",
+        model="m2",
+        effort="high",
+    )["turn"]
     assert turn["id"] == "my.turn:1" and turn["status"] == "inProgress"
     assert [e["type"] for e in host.events(thread)][-2:] == ["turn.started", "item.completed"]
     item = host.items(thread)[0]
@@ -106,20 +118,26 @@ def test_steer(host: Host) -> None:
 def test_turns_by_events(host: Host) -> None:
     """turn.started / .completed / .failed / .canceled {usage?, error?, …}: turn state."""
     thread = host.thread()
-    for number, (end, payload, status) in enumerate((
-        ("turn.completed", {"usage": usage(2)}, "completed"),
-        ("turn.failed", {"error": {"message": "out of road", "additionalDetails": "cliff"}}, "failed"),
-        ("turn.failed", {"error": "as text"}, "failed"),
-        ("turn.failed", {}, "failed"),
-        ("turn.canceled", {"reason": "user"}, "interrupted"),
-    )):  # fmt: skip
+    for number, (end, payload, status) in enumerate(
+        (
+            ("turn.completed", {"usage": usage(2)}, "completed"),
+            ("turn.failed", {"error": {"message": "out of road", "additionalDetails": "cliff"}}, "failed"),
+            ("turn.failed", {"error": "as text"}, "failed"),
+            ("turn.failed", {}, "failed"),
+            ("turn.canceled", {"reason": "user"}, "interrupted"),
+        )
+    ):
         turn = f"t{number}"
         host.append(thread, turn, ("turn.started", {}), (end, payload))
         read = host.read(thread, turns=True)["turns"][number]
         assert read["status"] == status and read["id"] == turn
         assert read["completedAt"] >= read["startedAt"] and read["durationMs"] >= 0
-        for again, kind in ((end, "turnNotActive"), ("turn.started", "turnTerminal"), ("acme.x", "turnTerminal"),
-                            ("provider.usage", "turnTerminal")):  # fmt: skip
+        for again, kind in (
+            (end, "turnNotActive"),
+            ("turn.started", "turnTerminal"),
+            ("acme.x", "turnTerminal"),
+            ("provider.usage", "turnTerminal"),
+        ):
             event = {"type": again, "payload": usage(1) if again == "provider.usage" else {}}
             host.refused(
                 kind, "agentSession/runtimeEvents/append", sessionId=thread, turnId=turn, runtimeEvents=[event]
@@ -131,6 +149,28 @@ def test_turns_by_events(host: Host) -> None:
     assert "error" not in turns[0] and turns[3]["error"]["message"]
 
 
+def test_whatever_a_failed_turn_says_can_be_read(host: Host) -> None:
+    """error?{message, additionalDetails?}: details that are no text are shown as JSON; no read fails."""
+    thread = host.thread()
+    for n, (error, expected) in enumerate(
+        (
+            ({"additionalDetails": {"n": 1.5}, "code": 3}, {"additionalDetails": '{"n":1.5}', "code": 3}),
+            ({"message": None, "additionalDetails": None}, {}),
+        )
+    ):
+        host.append(thread, f"t{n}", ("turn.started", {}), ("turn.failed", {"error": error}))
+        read = host.read(thread, turns=True)["turns"][n]["error"]
+        assert read.pop("message") and read == expected
+
+
+def test_input_comes_back_as_sent(host: Host) -> None:
+    """Unknown fields of a message's parts are kept, with the digits that were sent."""
+    thread = host.thread()
+    part = b'{"type":"text","text":"x","text_elements":[],"n":1.50,"big":1180591620717411303424}'
+    host.post("turn/start", b'{"threadId":"%s","input":[%s]}' % (thread.encode(), part))
+    assert b'"content":[%s]' % part in host.raw_reply("thread/items/list", threadId=thread)
+
+
 def test_a_host_announces_again_what_turn_start_opened(host: Host) -> None:
     """turn.started for the open turn is kept as an event and opens nothing."""
     thread = host.thread()
@@ -138,8 +178,13 @@ def test_a_host_announces_again_what_turn_start_opened(host: Host) -> None:
     host.append(thread, turn, ("turn.started", {"acme": 1}))
     assert host.read(thread)["turnCount"] == 1
     assert host.events(thread)[-1]["payload"] == {"acme": 1}
-    host.refused("turnActive", "agentSession/runtimeEvents/append", sessionId=thread, turnId="other",
-                 runtimeEvents=[{"type": "turn.started", "payload": {}}])  # fmt: skip
+    host.refused(
+        "turnActive",
+        "agentSession/runtimeEvents/append",
+        sessionId=thread,
+        turnId="other",
+        runtimeEvents=[{"type": "turn.started", "payload": {}}],
+    )
 
 
 def test_a_turn_id_in_the_payload(host: Host) -> None:
@@ -168,8 +213,12 @@ def test_usage(host: Host) -> None:
     read = host.read(thread, turns=True)
     assert read["usage"] == read["turns"][0]["usage"] == {**usage(3), "costUsd": 0.75}, "an end repeats the sum"
     for wrong in ({}, {**usage(1), "inputTokens": -1}, {**usage(1), "costUsd": "1"}, {**usage(1), "outputTokens": 1.5}):
-        host.refused("invalidParams", "agentSession/runtimeEvents/append", sessionId=thread,
-                     runtimeEvents=[{"type": "provider.usage", "payload": wrong}])  # fmt: skip
+        host.refused(
+            "invalidParams",
+            "agentSession/runtimeEvents/append",
+            sessionId=thread,
+            runtimeEvents=[{"type": "provider.usage", "payload": wrong}],
+        )
 
 
 def test_usage_outside_a_turn(host: Host) -> None:
@@ -196,8 +245,13 @@ def test_route_and_authority(host: Host) -> None:
     turn = host.turn(thread)
     route = {"provider": "acme", "model": "m", "wireFormat": "responses", "more": 1.50}
     authority = {"mode": "auto", "trust": "high", "sandbox": {"x": 1}, "allowed": ["a"]}
-    host.append(thread, turn, ("route.selected", {**route, "model": "old"}), ("route.selected", route),
-                ("authority.set", authority))  # fmt: skip
+    host.append(
+        thread,
+        turn,
+        ("route.selected", {**route, "model": "old"}),
+        ("route.selected", route),
+        ("authority.set", authority),
+    )
     read = host.read(thread, turns=True)["turns"][0]
     assert read["route"] == route and read["authority"] == authority
 
@@ -217,12 +271,16 @@ def test_actions(host: Host) -> None:
     host.append(thread, turn, ("action.required", {"requestId": "c"}), ("turn.completed", {}))
     assert host.read(thread)["status"] == {"type": "idle"}
     assert host.call("turn/receipt/read", threadId=thread, turnId=turn)["counts"]["approvals"] == 3
-    host.refused("invalidParams", "agentSession/runtimeEvents/append", sessionId=thread,
-                 runtimeEvents=[{"type": "action.required", "payload": {}}])  # fmt: skip
+    host.refused(
+        "invalidParams",
+        "agentSession/runtimeEvents/append",
+        sessionId=thread,
+        runtimeEvents=[{"type": "action.required", "payload": {}}],
+    )
 
 
 # -- rollback -----------------------------------------------------------------------------------------------------
-@covers("thread/rollback")
+@covers("thread/rollback", "thread.rolledBack")
 def test_rollback(host: Host) -> None:
     """An event, not an edit: the turns leave reads, counts, usage, and stay in thread/events/list."""
     thread = host.thread()
@@ -301,8 +359,13 @@ def test_fork_at_every_turn(host: Host, workspace: Path) -> None:
     turns = []
     for n in range(4):
         turns.append(host.turn(thread, f"q{n}"))
-        host.append(thread, turns[n], ("artifact.snapshot", {"path": "a.txt", "content": f"{n}\n"}),
-                    ("acme.n", {"n": n}), ("turn.completed", {}))  # fmt: skip
+        host.append(
+            thread,
+            turns[n],
+            ("artifact.snapshot", {"path": "a.txt", "content": f"{n}\n"}),
+            ("acme.n", {"n": n}),
+            ("turn.completed", {}),
+        )
     rollout = Path(host.read(thread)["path"])
     before, whole, checkpoints = rollout.read_bytes(), shape(host, thread), host.checkpoints(thread)
     for n, turn in enumerate(turns):
@@ -319,8 +382,9 @@ def test_fork_at_every_turn(host: Host, workspace: Path) -> None:
                 document = workspace / checkpoint["snapshotPath"]
                 assert json.loads(document.read_text(encoding="utf-8"))["threadId"] == fork["id"]
             assert [e["sequence"] for e in host.events(fork["id"])] == list(range(1, fork["lastSequence"] + 1))
-            assert ("thread/started", fork["id"]) in [(m, p["thread"]["id"]) for m, p in host.notices(fork["id"])
-                                                      if m == "thread/started"]  # fmt: skip
+            assert ("thread/started", fork["id"]) in [
+                (m, p["thread"]["id"]) for m, p in host.notices(fork["id"]) if m == "thread/started"
+            ]
     assert rollout.read_bytes() == before
     excluded = host.call("thread/fork", threadId=thread, excludeTurns=True)["thread"]
     assert excluded["turns"] == [] and excluded["turnCount"] == 4
@@ -405,9 +469,12 @@ def test_fork_after_rollback(host: Host) -> None:
     host.call("thread/rollback", threadId=thread, numTurns=1)
     turns.append(answered(host, thread, "q3"))
     for params, expected in (
-        ({}, [0, 1, 3]), ({"lastTurnId": turns[1]}, [0, 1]), ({"beforeTurnId": turns[3]}, [0, 1]),
-        ({"beforeTurnId": turns[0]}, []), ({"lastTurnId": turns[3]}, [0, 1, 3]),
-    ):  # fmt: skip
+        ({}, [0, 1, 3]),
+        ({"lastTurnId": turns[1]}, [0, 1]),
+        ({"beforeTurnId": turns[3]}, [0, 1]),
+        ({"beforeTurnId": turns[0]}, []),
+        ({"lastTurnId": turns[3]}, [0, 1, 3]),
+    ):
         fork = host.call("thread/fork", threadId=thread, **params)["thread"]
         assert [t["id"] for t in fork["turns"]] == [turns[n] for n in expected], params
         assert fork["turnCount"] == len(expected) and fork.get("usage", usage(0)) == usage(len(expected))

@@ -35,6 +35,10 @@ class _Nobody:
     def max_message_bytes(self) -> int | None:
         return None
 
+    def wants(self, method: str) -> bool:
+        """Nothing: nobody watches a thread from here."""
+        return False
+
     async def notify(self, method: str, params: bytes) -> None:
         del method, params
 

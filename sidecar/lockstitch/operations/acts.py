@@ -27,7 +27,7 @@ from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES, Step, Wanted, conf
 from lockstitch.artifacts.restore_rollback import roll_back
 from lockstitch.artifacts.restore_target import missing_folders, refuse_platform, remove_empty
 from lockstitch.errors import InvalidError, LockstitchError, UnavailableError
-from lockstitch.operations.act_recovery import record_rescued, recover_orphans
+from lockstitch.operations.act_recovery import is_recorded, record_rescued, recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.incoming import digest_of
 from lockstitch.operations.runtime import Runtime
@@ -332,9 +332,9 @@ class _Act:
 
     async def _is_recorded(self) -> bool:
         try:
-            return await self._runtime.read(lambda view: is_recorded(view, self._thread_id, self._id))
+            return await is_recorded(self._runtime, self._thread_id, self._id)
         except LockstitchError:
-            return False
+            return False  # the writer fails no append that it has committed
 
     async def _append(self, events: list[Incoming], more: Callable[[Admission], None]) -> Appended:
         def build(admission: Admission) -> None:
@@ -350,8 +350,3 @@ def rewound(act_id: str, facts: dict[str, Any]) -> Incoming:
     """The event that says that an act happened; its id is the act's, so that it is found without a search."""
     payload = {"rewindId": act_id, **facts}
     return Incoming("thread.rewound", payload, event_id=act_id, digest=digest_of(payload), own=True)
-
-
-def is_recorded(view: View, thread_id: str, act_id: str) -> bool:
-    """Whether the act is in the thread's rollout. Raises NotFoundError for a thread that is gone."""
-    return view.rows.client_event(view.thread(thread_id).thread_no, act_id) is not None

@@ -19,6 +19,10 @@ class Connection(Protocol):
         """The largest message that the client can take, or None."""
         ...
 
+    def wants(self, method: str) -> bool:
+        """Whether the client takes notifications of that name."""
+        ...
+
     async def notify(self, method: str, params: bytes) -> None:
         """Send a notification whose params are encoded JSON; waits for room. What was opted out of is skipped."""
         ...

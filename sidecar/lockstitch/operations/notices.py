@@ -156,6 +156,8 @@ class Announcer:
             await self._plain(live)
             return
         self._turn = turn_id.lower()
+        if not self._wants("turn/started"):
+            return
         turn = await self._runtime.read(self._turn_at(turn_id, TurnStatus.in_progress))
         if turn is not None:
             value = {"threadId": self._subscription.thread_id, "turn": turn, "sequence": live.sequence}
@@ -167,6 +169,8 @@ class Announcer:
             return
         await self._end_open_items(live, turn_id)
         self._turn = None
+        if not self._wants("turn/completed"):
+            return
         moment = moment_of(live.draft.at, live.draft.payload)
         turn = await self._runtime.read(self._turn_at(turn_id, TURN_ENDS[live.draft.type], moment))
         if turn is not None:
@@ -176,6 +180,10 @@ class Announcer:
     async def _end_open_items(self, live: Live, turn_id: str) -> None:
         """The turn's end closes what was still open in it, also what began before this client came."""
         mine = [key for key, owner in self._open_items.items() if (owner or "").lower() == turn_id.lower()]
+        if not self._wants("item/completed"):
+            for key in mine:
+                self._open_items.pop(key, None)
+            return
         mine += [key for key in await self._runtime.read(self._cut_off(turn_id)) if key not in mine]
         at_ms = moment_of(live.draft.at, live.draft.payload) // 1000
         for key, item in zip(mine, await self._runtime.read(self._items_by_id(mine)), strict=True):
@@ -229,6 +237,9 @@ class Announcer:
 
     # -- threads ----------------------------------------------------------------------------------------------
     async def _thread_started(self, live: Live) -> None:
+        if not self._wants("thread/started"):
+            return
+
         def look(view: View) -> dict[str, Any] | None:
             row = view.rows.thread(self._subscription.thread_id)
             return None if row is None else thread_value(view, row)
@@ -238,6 +249,8 @@ class Announcer:
             await self._notify("thread/started", {"thread": thread, "sequence": live.sequence})
 
     async def _usage(self, live: Live) -> None:
+        if not self._wants("thread/tokenUsage/updated"):
+            return
         thread_id, turn_id = self._subscription.thread_id, live.draft.turn_id
 
         def look(view: View) -> dict[str, Any] | None:
@@ -277,8 +290,14 @@ class Announcer:
 
         return look
 
+    def _wants(self, method: str) -> bool:
+        """Whether it is worth reading what a notification of that name says."""
+        return self._subscription.connection.wants(method)
+
     async def _notify(self, method: str, value: dict[str, Any]) -> None:
         connection = self._subscription.connection
+        if not connection.wants(method):
+            return
         params = encode(value)
         most = connection.max_message_bytes
         if most is not None and len(params) + len(method) + 64 > most:

@@ -94,9 +94,13 @@ class Runtime:
             self._open()
             await self.exclusive(_open_projection)
         except StorageError as error:
-            if error.kind not in ("storageReadOnly", "storageFull"):
+            if error.kind in ("storageReadOnly", "storageFull"):
+                await self._open_to_read(error)
+            elif error.kind == "storageBusy":
+                # Reads need no lock. The first change that gets it does what a start does.
+                log.warning("%s", error.message)
+            else:
                 raise
-            await self._open_to_read(error)
         else:
             await recover_orphans(self)
             await self.interrupt_dead_turns()

@@ -209,7 +209,7 @@ async def resume(runtime: Runtime, call: Call, params: wire.AgentSessionThreadRe
 
 async def turn_start(runtime: Runtime, call: Call, params: wire.AgentSessionTurnStartParams) -> dict[str, Any]:
     """Open a turn with the user's message."""
-    content = _content(params)
+    content = _content(call, params)
     turn.refuse_empty_input(content)
     not_kept = {"sessionId", "input", "turnId", "clientUserMessageId", "runtimeOptions", "queueIfBusy"}
     payload = {name: value for name, value in call.params.items() if name not in not_kept and value is not None}
@@ -230,10 +230,10 @@ def _turn(session_id: str, turn_id: str) -> Callable[[View], dict[str, Any]]:
     return look
 
 
-def _content(params: wire.AgentSessionTurnStartParams) -> list[dict[str, Any]]:
+def _content(call: Call, params: wire.AgentSessionTurnStartParams) -> list[dict[str, Any]]:
     """The message as parts of a user message."""
     if isinstance(params.input, list):
-        return [part.model_dump(by_alias=True, exclude_none=True) for part in params.input]
+        return turn.parts_of_input(call)
     content: list[dict[str, Any]] = []
     if params.input.text:
         content.append({"type": "text", "text": params.input.text})

@@ -6,7 +6,6 @@ Invariant: a path outside the workspace refuses the request; a file that cannot 
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,7 @@ class Snapshots:
                 continue  # a retry is answered with what is stored, whatever became of the file
             try:
                 event.snapshot = self._from_event(event.payload)
-            except binascii.Error:
+            except ValueError:  # binascii.Error, or text that is not even ASCII
                 raise InvalidError.at(
                     f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded"
                 ) from None

@@ -200,7 +200,7 @@ def turn_of(view: View, thread: ThreadRow, turn_id: str) -> TurnRow:
 async def events_list(runtime: Runtime, call: Call, params: wire.ThreadEventsListParams) -> dict[str, Any]:
     """A page of events by sequence."""
     most = call.connection.max_message_bytes
-    types = None if params.types is None else frozenset(params.types)
+    types = frozenset(params.types) if params.types else None
 
     def look(view: View) -> dict[str, Any]:
         row = view.thread(params.thread_id)

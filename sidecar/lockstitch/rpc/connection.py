@@ -38,6 +38,10 @@ class Connection:
         self._opted_out = client.opted_out
         self.max_message_bytes = client.max_message_bytes
 
+    def wants(self, method: str) -> bool:
+        """Whether the client takes notifications of that name."""
+        return method not in self._opted_out
+
     async def notify(self, method: str, params: bytes) -> None:
         """Send a notification whose params are encoded JSON; waits while too much output is unread."""
         if method in self._opted_out:
