@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="measure on that file system")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was begun is ended and removed
     begun = time.perf_counter()
     rows: list[Row] = []
     problems: list[str] = []

@@ -7,6 +7,7 @@ of kills are affordable. What a fork runs is `lockstitch.__main__.sidecar`, with
 from __future__ import annotations
 
 import array
+import itertools
 import json
 import os
 import select
@@ -14,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,15 +25,17 @@ ROOT = Path(__file__).resolve().parents[2]
 class Process:
     """A forked sidecar: as much of `subprocess.Popen` as the tests use."""
 
+    _lock = threading.Lock()
     _server: tuple[subprocess.Popen[bytes], socket.socket] | None = None
 
     def __init__(self, argv: list[str], env: dict[str, str], user: int | None = None) -> None:
         ends = [os.pipe() for _ in range(3)]
         theirs = [ends[0][0], ends[1][1], ends[2][1]]
         request = json.dumps({"argv": argv, "env": env, "user": user}).encode()
-        server = self._serve()
-        socket.send_fds(server, [len(request).to_bytes(4, "big") + request], theirs)
-        self.pid = int.from_bytes(server.recv(4), "big")
+        with self._lock:
+            server = self._serve()
+            socket.send_fds(server, [len(request).to_bytes(4, "big") + request], theirs)
+            self.pid = int.from_bytes(server.recv(4), "big")
         for fd in theirs:
             os.close(fd)
         self.stdin: IO[bytes] = os.fdopen(ends[0][1], "wb", buffering=0)
@@ -81,10 +85,11 @@ class Process:
 
     def _status(self) -> int:
         if self.returncode is None:
-            server = self._serve()
             request = json.dumps({"wait": self.pid}).encode()
-            server.sendall(len(request).to_bytes(4, "big") + request)
-            self.returncode = int.from_bytes(server.recv(4), "big", signed=True)
+            with self._lock:
+                server = self._serve()
+                server.sendall(len(request).to_bytes(4, "big") + request)
+                self.returncode = int.from_bytes(server.recv(4), "big", signed=True)
             os.close(self._pidfd)
         return self.returncode
 
@@ -143,6 +148,10 @@ def _become(request: dict[str, Any], fds: array.array[int]) -> None:
         os.environ.clear()
         os.environ.update(request["env"])
         from lockstitch.__main__ import sidecar
+        from lockstitch_protocol import ids
+
+        # A fork goes on where the counter of its parent stood: every one of them would make the same ids.
+        ids._counter = itertools.count(int.from_bytes(os.urandom(10), "big"), ids._counter.__reduce__()[1][1])
 
         sidecar(request["argv"])
     finally:

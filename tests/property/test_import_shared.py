@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def test_codex_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> 
     prompts = calls = edits = told = 0
     applied: set[str] = set()
     bare = "type" not in next(raw_lines(path))
-    for line in raw_lines(path):
+    files = open_source(path).thread.files  # a thread that was taken back goes on in another file
+    for line in chain.from_iterable(map(raw_lines, files)):
         payload = line if bare else line.get("payload", {})
         kind, item = payload.get("type"), payload.get("item", {})
         text = json.dumps(payload.get("content", ""))

@@ -216,7 +216,13 @@ OVERVIEW = {
 }
 ARTIFACT = {"artifactRef": "a", "eventId": "evt_1", "sequence": 5, "path": "a.py", "contentStatus": "available"}
 SOURCE = {"sourceClient": "codex", "sourceRoot": "/h/.codex", "status": "ready"}
-SOURCE_THREAD = {"sourceThreadId": "s1", "sourcePath": "/h/.codex/s.jsonl", "updatedAt": AT, "bytes": 10}
+SOURCE_THREAD = {
+    "sourceClient": "codex",
+    "sourceThreadId": "s1",
+    "sourcePath": "/h/.codex/s.jsonl",
+    "updatedAt": AT,
+    "bytes": 10,
+}
 JOB = {
     "jobId": "job_1",
     "sourceClient": "codex",

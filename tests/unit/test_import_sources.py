@@ -41,7 +41,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path, content: str, found: st
 
 def test_missing_files(tmp_path: Path) -> None:
     """A file or a root that is not there is an error that names it."""
-    with pytest.raises(NotFoundError):
+    with pytest.raises(InvalidError, match="there is no file"):
         open_source(tmp_path / "no.jsonl")
     with pytest.raises(NotFoundError):
         list(scan_sources(None, tmp_path / "no"))

@@ -401,6 +401,15 @@ def test_patches(host: Host, open_turn: tuple[str, str], end: str, status: str) 
         host.append(thread, turn, (f"patch.{other}", {"itemId": f"o-{other}"}))
 
 
+def test_an_id_that_was_another_kind_of_item(host: Host, open_turn: tuple[str, str]) -> None:
+    """An end whose item was of another kind makes the item that it names, and is no internal error."""
+    thread, turn = open_turn
+    host.append(thread, turn, ("patch.applied", {"itemId": "k"}), ("command.exited", {"itemId": "k", "exitCode": 0}))
+    assert host.item(thread, "k")["type"] == "commandExecution"
+    host.append(thread, turn, ("patch.applied", {"itemId": "k"}))
+    assert host.item(thread, "k")["type"] == "fileChange"
+
+
 @covers("plan.final", "reasoning.final", "context.compaction.completed")
 def test_plan_reasoning_compaction(host: Host, open_turn: tuple[str, str]) -> None:
     """plan.final, reasoning.final, context.compaction.completed: items."""
@@ -463,6 +472,7 @@ def test_plan_reasoning_compaction(host: Host, open_turn: tuple[str, str]) -> No
         ("artifact.snapshot", {"path": 5}, "payload.path"),
         ("artifact.snapshot", {"path": "a", "op": "moved"}, "payload.op"),
         ("artifact.snapshot", {"path": "a", "contentBase64": "!"}, "payload"),
+        ("artifact.snapshot", {"path": "a", "contentBase64": "é"}, "payload"),
         ("file.changed", {"change": {"path": "a", "mode": "rwx"}}, "payload.change.mode"),
     ],
 )

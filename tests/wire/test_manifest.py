@@ -27,6 +27,12 @@ ELSEWHERE = {
     "conversationImport/thread/commit": "test_conversation_import.py",
     "conversationImport/job/read": "test_conversation_import.py",
     "$/progress": "test_conversation_import.py: only an import reports progress now",
+    "agentSession/fileCheckpoint/restore": "test_restore.py",
+    "agentSession/fileCheckpoint/rewind": "test_restore.py",
+    "agentSession/fileCheckpoint/undo": "test_restore.py",
+    "thread.rewound": "test_restore.py",
+    "thread.rolledForward": "test_restore.py",
+    "conflict": "test_restore.py",
     "storageFull": "tests/crash: needs a small file system",
     "storageReadOnly": "tests/crash: needs a file system that cannot be written",
     "storageBusy": "tests/crash: needs a lock that is held for 10 s",
@@ -38,7 +44,6 @@ LATER = {
     "attemptsExhausted": "workers",
     "workerNotFound": "workers",
     "workerExists": "workers",
-    "conflict": "restore",
     "itemNotFound": "no method names an item yet",
 }
 
@@ -65,7 +70,7 @@ def test_everything_is_covered() -> None:
 
 
 def test_nothing_is_claimed_that_does_not_exist() -> None:
-    known = protocol() | {"artifact.confirmed", "thread.rolledBack"}  # the sidecar's own, not of the table
+    known = protocol() | {"artifact.confirmed"}  # the sidecar's own, not of the table
     for name in (*claims(), *ELSEWHERE, *LATER):
         assert name in known, f"{name} is not in the protocol"
 

@@ -30,7 +30,7 @@ def tree(root: Path) -> dict[str, tuple[bytes | str, int, int]]:
             if path.is_symlink():
                 data: bytes | str = os.readlink(path)
             else:
-                data = b"" if path.is_dir() else path.read_bytes()
+                data = path.read_bytes() if path.is_file() else b""
             mtime = 0 if path.is_dir() else status.st_mtime_ns
             found[path.relative_to(root).as_posix()] = (data, status.st_mode, mtime)
     return found

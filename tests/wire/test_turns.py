@@ -149,6 +149,28 @@ def test_turns_by_events(host: Host) -> None:
     assert "error" not in turns[0] and turns[3]["error"]["message"]
 
 
+def test_whatever_a_failed_turn_says_can_be_read(host: Host) -> None:
+    """error?{message, additionalDetails?}: details that are no text are shown as JSON; no read fails."""
+    thread = host.thread()
+    for n, (error, expected) in enumerate(
+        (
+            ({"additionalDetails": {"n": 1.5}, "code": 3}, {"additionalDetails": '{"n":1.5}', "code": 3}),
+            ({"message": None, "additionalDetails": None}, {}),
+        )
+    ):
+        host.append(thread, f"t{n}", ("turn.started", {}), ("turn.failed", {"error": error}))
+        read = host.read(thread, turns=True)["turns"][n]["error"]
+        assert read.pop("message") and read == expected
+
+
+def test_input_comes_back_as_sent(host: Host) -> None:
+    """Unknown fields of a message's parts are kept, with the digits that were sent."""
+    thread = host.thread()
+    part = b'{"type":"text","text":"x","text_elements":[],"n":1.50,"big":1180591620717411303424}'
+    host.post("turn/start", b'{"threadId":"%s","input":[%s]}' % (thread.encode(), part))
+    assert b'"content":[%s]' % part in host.raw_reply("thread/items/list", threadId=thread)
+
+
 def test_a_host_announces_again_what_turn_start_opened(host: Host) -> None:
     """turn.started for the open turn is kept as an event and opens nothing."""
     thread = host.thread()
@@ -258,7 +280,7 @@ def test_actions(host: Host) -> None:
 
 
 # -- rollback -----------------------------------------------------------------------------------------------------
-@covers("thread/rollback")
+@covers("thread/rollback", "thread.rolledBack")
 def test_rollback(host: Host) -> None:
     """An event, not an edit: the turns leave reads, counts, usage, and stay in thread/events/list."""
     thread = host.thread()

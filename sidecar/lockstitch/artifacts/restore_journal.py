@@ -18,10 +18,19 @@ import msgspec
 from lockstitch.artifacts.paths import path_from_wire, path_to_wire
 from lockstitch.codec import ParseError, decoder, encode
 from lockstitch.errors import InvalidError
-from lockstitch.platform.files import TEMPORARY_PREFIX, storage_errors, sync_directory, unlink, write_atomically
+from lockstitch.platform.files import (
+    open_private,
+    replace,
+    storage_errors,
+    sync_directory,
+    sync_file,
+    unlink,
+    write_all,
+)
 
 VERSION = 1
 _SUFFIX = ".json"
+_STAGED = ".new"
 _DAMAGED = ".damaged"
 
 
@@ -176,7 +185,22 @@ class Journals:
     def write(self, journal: Journal) -> Path:
         """Make the journal durable. Raises StorageError."""
         path = self._directory / f"{self._boot_id}.{journal.restore_id}{_SUFFIX}"
-        write_atomically(path, encode_journal(journal))
+        staged = path.with_suffix(_STAGED)  # named after the boot as well, so that a later one may remove it
+        with storage_errors(path):
+            fd = open_private(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            try:
+                try:
+                    write_all(fd, encode_journal(journal))
+                    sync_file(fd)
+                finally:
+                    os.close(fd)
+                replace(staged, path)
+                sync_directory(self._directory)
+            except BaseException:
+                for name in (staged, path):
+                    with contextlib.suppress(OSError):
+                        unlink(name)
+                raise
         return path
 
     def remove(self, path: Path) -> None:
@@ -204,12 +228,14 @@ class Journals:
         return found
 
     def _orphans(self, is_alive: Callable[[str], bool]) -> list[Path]:
+        """The journals of dead boots; what one of them had only begun to write goes, since nothing was done by it."""
         try:
             names = sorted(os.listdir(self._directory))
-        except OSError:
+        except FileNotFoundError:
             return []
-        return [
-            self._directory / name
-            for name in names
-            if name.endswith(_SUFFIX) and not name.startswith(TEMPORARY_PREFIX) and not is_alive(name.partition(".")[0])
-        ]
+        dead = [name for name in names if name.endswith((_SUFFIX, _STAGED)) and not is_alive(name.partition(".")[0])]
+        for name in dead:
+            if name.endswith(_STAGED):
+                with contextlib.suppress(FileNotFoundError):
+                    unlink(self._directory / name)
+        return [self._directory / name for name in dead if name.endswith(_SUFFIX)]

@@ -65,8 +65,12 @@ class CodexItems:
     def unanswered_texts(self) -> list[SourceEvent]:
         """The events of those messages as if the file ended here, without changing the reading."""
         unanswered, opaque = list(self._unanswered), self._composer.account.opaque.copy()
+        turn = self._composer.turn
+        at = None if turn is None else turn.at
         self.flush_unanswered_texts()
         self._unanswered, self._composer.account.opaque = unanswered, opaque
+        if turn is not None:
+            turn.at = at
         return self._composer.take()
 
     def user_event(self, payload: dict[str, Any]) -> None:

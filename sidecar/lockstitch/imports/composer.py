@@ -189,8 +189,7 @@ class Composer:
         if self.turn is None or model is None or self.turn.route == (provider, model):
             return
         self.turn.route = (provider, model)
-        payload = {"model": model} if provider is None else {"provider": provider, "model": model}
-        self.emit("route.selected", payload, key=self._line_key("route"))
+        self.emit("route.selected", {"provider": provider or "unknown", "model": model}, key=self._line_key("route"))
 
     def set_authority(self, authority: dict[str, Any]) -> None:
         """Record what the agent may do, once per turn and at each change."""

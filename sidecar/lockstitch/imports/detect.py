@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lockstitch.errors import InvalidError, NotFoundError
+from lockstitch.errors import InvalidError
 from lockstitch.imports import claude_head, codex_head
 from lockstitch.imports.chain import with_earlier_files
 from lockstitch.imports.claude import ClaudeReading
@@ -53,8 +53,8 @@ def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> 
 
 
 def _refuse(path: Path, found: str) -> InvalidError:
-    message = f"{path.name} is {found}; what can be imported is {_SUPPORTED}"
-    return InvalidError(message, errors=[{"path": "sourcePath", "message": message}], found=found)
+    message = f"The file {path.name} is {found}; what can be imported is {_SUPPORTED}."
+    return InvalidError(message, errors=[{"path": "sourcePath", "message": message}])
 
 
 def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> Iterator[dict[str, Any]]:
@@ -63,7 +63,7 @@ def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) ->
         with path.open("rb") as file:
             yield from _objects(file, lines, size)
     except FileNotFoundError:
-        raise NotFoundError(f"there is no file {path}", kind="threadNotFound", path=str(path)) from None
+        raise InvalidError.at("sourcePath", f"there is no file {path}") from None
     except (IsADirectoryError, PermissionError) as error:
         raise _refuse(path, "a directory" if path.is_dir() else f"not readable ({error.strerror})") from None
 

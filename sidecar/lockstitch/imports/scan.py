@@ -43,7 +43,7 @@ def scan_sources(
     if client is not None and client not in CLIENTS:
         raise InvalidError.at("sourceClient", f"is not one of {', '.join(CLIENTS)}")
     if not root.exists():
-        raise NotFoundError(f"there is no directory {root}", kind="threadNotFound", path=str(root))
+        raise NotFoundError(f"There is no directory {root}.", kind="threadNotFound", path=str(root))
     titles = read_titles(root)
     found = (_describe_file(path) for path in _session_files(client, root, include_archived))
     threads = _join_files(thread for thread in found if thread is not None)

@@ -7,6 +7,7 @@ Invariant: nothing here is written; what a thread holds already is handed in.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lockstitch.artifacts.paths import workspace_key
 from lockstitch.errors import ConflictError
 from lockstitch.imports.detect import open_source
 from lockstitch.imports.growth import Growth, Held, PrefixDigest
@@ -40,6 +42,14 @@ class Stored:
     row: ThreadRow
     parts: dict[int, str]
     """Where the files before the last one end, and the digest up to there."""
+
+
+def key_of_directory(path: str) -> str:
+    """What a session's directory is compared by. Looks at the disk; it may be of another machine or system."""
+    try:
+        return workspace_key(path) if os.path.isabs(path) else path
+    except (OSError, ValueError):
+        return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ class Steps:
                 self._digest = PrefixDigest(self.thread.files)
             if self.thread.size < held.read_bytes or self._digest.upto(held.read_bytes) != held.read_sha256:
                 raise ConflictError(
-                    f"{self.path.name} is not the file any more that thread {self.thread.source_thread_id} was "
+                    f"The file {self.path.name} is not the one any more that thread {self.thread.source_thread_id} was "
                     "imported from: its beginning has changed. Import it with replaceExisting to make the thread anew.",
                     kind="threadExists",
                     threadId=self.thread.source_thread_id,
@@ -154,7 +164,7 @@ class Steps:
     def _step(self, events: list[Incoming], follows: int, upto: int, number: int, told: dict[str, Any]) -> Step:
         assert self._digest is not None
         counts = Counter(COUNTED[event.type] for event in events if event.type in COUNTED)
-        at = events[-1].at if events else self.started_at
+        at = events[-1].at if events else self.started_at if self.stored is None else self.stored.row.last_at
         return Step([*events, self._imported(upto, self._digest.upto(upto), number, at, told)], follows, upto, counts)
 
     def _imported(self, size: int, sha256: str, number: int, at: str | None, told: dict[str, Any]) -> Incoming:
@@ -184,6 +194,8 @@ class Steps:
             updated["model"] = thread.model
         if thread.model_provider is not None and not row.provider:
             updated["modelProvider"] = thread.model_provider
+        if thread.cwd is not None and not row.cwd:
+            updated["workspace"] = {"cwd": thread.cwd, "key": key_of_directory(thread.cwd), "linked": False}
         if thread.git and not (row.git_sha or row.git_branch or row.git_origin):
             updated["gitInfo"] = thread.git
         return updated

@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 
 async def recover_orphans(runtime: Runtime) -> None:
     """See to the acts of dead boots. What cannot be done now is tried again at the next start or act."""
-    journals, alive = runtime.journals, runtime.boots.is_alive
-    if not CAN_OPEN_BENEATH:
+    if not CAN_OPEN_BENEATH or runtime.refusal is not None:
         return
+    journals, alive = runtime.journals, runtime.boots.is_alive
     try:
         found = await runtime.slowly(lambda: journals.take_over(alive))
     except OSError as error:
@@ -51,7 +51,7 @@ async def recover_orphans(runtime: Runtime) -> None:
 async def _recover(runtime: Runtime, path: Path, journal: Journal) -> None:
     workspace = Path(journal.workspace)
     sidecar = runtime.contents.sidecar(journal.workspace)
-    recorded = await runtime.read(lambda view: _is_recorded(view, journal))
+    recorded = await is_recorded(runtime, journal.thread_id, journal.restore_id)
 
     def work() -> tuple[list[tuple[str, Content]], bool]:
         if not recorded:
@@ -68,12 +68,24 @@ async def _recover(runtime: Runtime, path: Path, journal: Journal) -> None:
         await runtime.slowly(lambda: runtime.journals.remove(path))
 
 
-def _is_recorded(view: View, journal: Journal) -> bool:
+async def is_recorded(runtime: Runtime, thread_id: str, act_id: str) -> bool:
+    """Whether the act is in the thread's rollout: asked in the writer, which has read the file to its end.
+
+    Raises StorageError if that cannot be found out.
+    """
+    # CRASH: the projection alone does not know; the kill may have come between the lines and the rows.
+    found: list[bool] = []
+
+    def look(admission: Admission) -> None:
+        found.append(admission.state.client_event(act_id) is not None)
+
+    job: Any = runtime.job(AppendJob, thread_id=thread_id, build=look, allow_archived=True)
+    job.wait_for_reply = False
     try:
-        thread = view.thread(journal.thread_id)
+        await runtime.submit(job)
     except NotFoundError:
-        return False  # deleted since; nobody can undo it any more, and a half restore is worse than none
-    return view.rows.client_event(thread.thread_no, journal.restore_id) is not None
+        return False  # deleted since: nobody can undo it any more, and half a restore is worse than none
+    return found[0]
 
 
 async def record_rescued(runtime: Runtime, thread_id: str, rescued: list[tuple[str, Content]]) -> None:

@@ -27,7 +27,7 @@ from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES, Step, Wanted, conf
 from lockstitch.artifacts.restore_rollback import roll_back
 from lockstitch.artifacts.restore_target import missing_folders, refuse_platform, remove_empty
 from lockstitch.errors import InvalidError, LockstitchError, UnavailableError
-from lockstitch.operations.act_recovery import record_rescued, recover_orphans
+from lockstitch.operations.act_recovery import is_recorded, record_rescued, recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.incoming import digest_of
 from lockstitch.operations.runtime import Runtime
@@ -118,6 +118,11 @@ class _Act:
         self._rescued: list[tuple[str, Content]] = []
 
     async def run(self, ask: Callable[[View, ThreadRow], Asked]) -> Done:
+        if self._runtime.refusal is not None:
+            raise self._runtime.refusal  # what could not be recorded is not done
+        if self._consent.backup:
+            # What is only in memory is no backup of a file that nobody else has.
+            self._runtime.ephemeral.refuse(self._thread_id, "given a backup")
         await recover_orphans(self._runtime)
         self._thread = await self._snapshots.open()
         refuse_archived(self._thread)
@@ -268,7 +273,7 @@ class _Act:
         if source == "restore":
             snapshot.fields["rewindId"] = self._id
         if before is not None:
-            self._runtime.contents.diff(self._sidecar, wire["path"], None, before, after)
+            self._runtime.contents_of(self._thread_id).diff(self._sidecar, wire["path"], None, before, after)
         return snapshot
 
     @staticmethod
@@ -327,9 +332,9 @@ class _Act:
 
     async def _is_recorded(self) -> bool:
         try:
-            return await self._runtime.read(lambda view: is_recorded(view, self._thread_id, self._id))
+            return await is_recorded(self._runtime, self._thread_id, self._id)
         except LockstitchError:
-            return False
+            return False  # the writer fails no append that it has committed
 
     async def _append(self, events: list[Incoming], more: Callable[[Admission], None]) -> Appended:
         def build(admission: Admission) -> None:
@@ -345,8 +350,3 @@ def rewound(act_id: str, facts: dict[str, Any]) -> Incoming:
     """The event that says that an act happened; its id is the act's, so that it is found without a search."""
     payload = {"rewindId": act_id, **facts}
     return Incoming("thread.rewound", payload, event_id=act_id, digest=digest_of(payload), own=True)
-
-
-def is_recorded(view: View, thread_id: str, act_id: str) -> bool:
-    """Whether the act is in the thread's rollout. Raises NotFoundError for a thread that is gone."""
-    return view.rows.client_event(view.thread(thread_id).thread_no, act_id) is not None

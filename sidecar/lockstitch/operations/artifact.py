@@ -113,7 +113,7 @@ def _output_value(line: bytes, item: bytes) -> dict[str, Any]:
 def _add_content(runtime: Runtime, thread: ThreadRow, value: dict[str, Any]) -> None:
     if value["contentStatus"] != "available":
         return
-    sidecar = runtime.contents.sidecar(workspace_of(thread))
+    sidecar = runtime.contents_of(thread.thread_id).sidecar(workspace_of(thread))
     try:
         data = sidecar.get(value["sha256"])
     except UnavailableError as error:

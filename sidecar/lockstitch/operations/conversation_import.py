@@ -129,7 +129,7 @@ def _find(runtime: Runtime, params: wire.ImportCommitParams) -> SourceThread:
     raise NotFoundError(
         f"There is no session {params.source_thread_id} where sessions were looked for; give its sourcePath.",
         kind="threadNotFound",
-        sourceThreadId=params.source_thread_id,
+        threadId=params.source_thread_id,
     )
 
 

@@ -77,7 +77,7 @@ class _Found:
             )
         self.row = row
         self.workspace = workspace_of(self.thread)
-        self.sidecar: Sidecar = runtime.contents.sidecar(self.workspace)
+        self.sidecar: Sidecar = runtime.contents_of(session_id).sidecar(self.workspace)
         with view.rollout(self.thread) as rollout:
             self.recorded = _recorded(view, self.thread, row, rollout.lines)
             self.history = _history(view, self.thread, row.path, rollout.lines)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -20,10 +19,9 @@ from lockstitch.codec import decode, encode
 from lockstitch.errors import ConflictError, LockstitchError, NotFoundError, RefusedError
 from lockstitch.imports.growth import Held
 from lockstitch.imports.source import SourceThread
-from lockstitch.imports.steps import Step, Steps, Stored
+from lockstitch.imports.steps import Step, Steps, Stored, key_of_directory
 from lockstitch.operations.call import Call
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.workspaces import key_of_workspace
 from lockstitch.rollout.line import Draft, payload_span
 from lockstitch.timeline import moves
 from lockstitch.timeline.admission import Admission
@@ -309,8 +307,7 @@ def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
     """The payload of `thread.started`. Looks at the disk for the directory's key."""
     payload: dict[str, Any] = {"format": FORMAT}
     if thread.cwd is not None:
-        key = key_of_workspace(thread.cwd) if os.path.isabs(thread.cwd) and "\0" not in thread.cwd else thread.cwd
-        payload.update(cwd=thread.cwd, workspaceKey=key, workspaceLinked=False)
+        payload.update(cwd=thread.cwd, workspaceKey=key_of_directory(thread.cwd), workspaceLinked=False)
     for name, value in (
         ("model", thread.model),
         ("modelProvider", thread.model_provider),

@@ -115,7 +115,10 @@ def _file_changed(summary: dict[str, Any]) -> dict[str, Any]:
 def _interruption(lines: Lines, line_at: int) -> dict[str, Any]:
     payload = payload_at(lines, line_at)
     found = {} if payload is None else mapping(decode(payload))
-    return {"reason": found.get("reason") or "processEnded", "bootId": found.get("bootId")}
+    value = {"reason": found.get("reason") or "processEnded"}
+    if found.get("bootId") is not None:  # what an imported file leaves open no process of ours served
+        value["bootId"] = found["bootId"]
+    return value
 
 
 class _Events:

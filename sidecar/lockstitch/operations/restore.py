@@ -87,7 +87,7 @@ def _reply(runtime: Runtime, done: Done, chosen: Recorded, params: wire.RestoreP
 
 def _backup_path(runtime: Runtime, done: Done, sha256: str) -> str | None:
     """Where the bytes are that were replaced: in the workspace relative to it, else absolute."""
-    sidecar = runtime.contents.sidecar(done.thread.cwd)
+    sidecar = runtime.contents_of(done.thread.thread_id).sidecar(done.thread.cwd)
     path = sidecar.path_of(sha256)
     if path is None or sidecar.workspace is None or not path.is_relative_to(sidecar.workspace):
         return None if path is None else str(path)

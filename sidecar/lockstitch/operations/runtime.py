@@ -22,10 +22,11 @@ from lockstitch import __version__
 from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
-from lockstitch.errors import StorageError
+from lockstitch.errors import LockstitchError, StorageError
 from lockstitch.operations.act_recovery import recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
+from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.recovery import interrupt_job
@@ -33,11 +34,12 @@ from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
+from lockstitch.timeline.ephemeral import MemoryReader
 from lockstitch.timeline.frozen import FrozenReader, look_at_file
-from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job
+from lockstitch.timeline.jobs import AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
-from lockstitch.timeline.reader import Reader, View
+from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
@@ -71,6 +73,7 @@ class Runtime:
         self.at_drain: list[Callable[[], None]] = []
         """Called when the process is about to end: what runs in the background comes to a stop."""
         self.imports: ImportJobs | None = None
+        self.ephemeral = Ephemeral(self)
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
@@ -91,9 +94,13 @@ class Runtime:
             self._open()
             await self.exclusive(_open_projection)
         except StorageError as error:
-            if error.kind not in ("storageReadOnly", "storageFull"):
+            if error.kind in ("storageReadOnly", "storageFull"):
+                await self._open_to_read(error)
+            elif error.kind == "storageBusy":
+                # Reads need no lock. The first change that gets it does what a start does.
+                log.warning("%s", error.message)
+            else:
                 raise
-            await self._open_to_read(error)
         else:
             await recover_orphans(self)
             await self.interrupt_dead_turns()
@@ -107,14 +114,14 @@ class Runtime:
             os.getpid(),
             self.contents.diff_of_thread,
             self.contents.artifact_of,
-            self.contents.spill,
+            self.contents.spill_of_thread,
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
         )
-        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id)
+        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
         self.feed = Feed(self)
-        self.writer = Writer(place, self._deliver)
+        self.writer = Writer(place, self.deliver)
         self.writer.start()
 
     async def _open_to_read(self, error: StorageError) -> None:
@@ -128,7 +135,7 @@ class Runtime:
         self.refusal = error
         self.root_id = await anyio.to_thread.run_sync(_known_root_id, self.root.root_file)
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
-        self.reader = FrozenReader(self.root, self.root_id, self.boots)
+        self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
 
     def _prepare(self) -> None:
@@ -155,6 +162,7 @@ class Runtime:
         if not self._stopped and self.refusal is None and hasattr(self, "writer"):
             self._stopped = True
             await anyio.to_thread.run_sync(self.writer.stop)
+        await self.ephemeral.stop()
         return not (hasattr(self, "writer") and self.writer.lost)
 
     async def close(self) -> None:
@@ -165,6 +173,7 @@ class Runtime:
             self.reader.close()
         if self.refusal is None and hasattr(self, "writer"):
             self.writer.close()
+        self.ephemeral.close()
         self.boots.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -186,7 +195,10 @@ class Runtime:
 
     def _look(self, look: Callable[[View], T]) -> T:
         try:
-            return self.reader.run(look)
+            try:
+                return self.reader.run(look)
+            except ElsewhereError:
+                return self.ephemeral.reader.run(look)
         except DamagedLineError as error:
             raise _DamagedReadError(
                 f"A line of the rollout is damaged (offset {error.line_at}); lockstitch doctor shows what.",
@@ -194,6 +206,14 @@ class Runtime:
                 errno=0,
                 offset=error.line_at,
             ) from error
+
+    def reader_of(self, thread_id: str) -> Reader | FrozenReader | MemoryReader:
+        """Where a thread is read, for looks that know its number already."""
+        return self.ephemeral.reader if thread_id in self.ephemeral else self.reader
+
+    def contents_of(self, thread_id: str) -> Contents:
+        """Where a thread's contents are."""
+        return self.ephemeral.contents.get(thread_id.lower(), self.contents)
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
         """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
@@ -267,8 +287,8 @@ class Runtime:
         """A job whose outcome `submit` waits for."""
         return kind(_ignore, _ignore, **fields)
 
-    def enqueue(self, job: Job[T]) -> asyncio.Future[T]:
-        """Give the job its place in the queue; the future is its outcome."""
+    def enqueue(self, job: Job[T], writer: Writer | None = None) -> asyncio.Future[T]:
+        """Give the job its place in the queue, by default of its thread's writer; the future is its outcome."""
         future: asyncio.Future[T] = self.loop.create_future()
 
         def done(result: T) -> None:
@@ -280,11 +300,21 @@ class Runtime:
                 future.set_exception(error)
 
         job.done, job.failed = done, failed
-        if self.refusal is not None:
-            failed(self.refusal)
-        else:
-            self.writer.submit(job)
+        try:
+            (writer or self._writer_of(job)).submit(job)
+        except LockstitchError as error:
+            failed(error)
         return future
+
+    def _writer_of(self, job: Job[Any]) -> Writer:
+        """Who takes the job. Raises ConflictError, or StorageError if nobody does."""
+        if isinstance(job, (AppendJob, CreateJob)) and job.thread_id in self.ephemeral:
+            if isinstance(job, CreateJob) and not job.ephemeral:
+                raise thread_exists(job.thread_id)
+            return self.ephemeral.writer
+        if self.refusal is not None:
+            raise self.refusal
+        return self.writer
 
     async def submit(self, job: Job[T]) -> T:
         """Queue a job and wait for its outcome."""
@@ -305,7 +335,7 @@ class Runtime:
         """Run something alone under the write lock, in the writer thread."""
         return await self.submit(self.job(ExclusiveJob, run=run))
 
-    def _deliver(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
+    def deliver(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self.loop.call_soon_threadsafe(self._delivered, answers, happenings)
 
@@ -321,7 +351,7 @@ class Runtime:
     @property
     def pending_writes(self) -> int:
         """How many changes are accepted and not yet stored."""
-        return self.writer.pending if self.refusal is None else 0
+        return self.ephemeral.pending + (self.writer.pending if self.refusal is None else 0)
 
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:

@@ -25,7 +25,6 @@ from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ItemRow, ThreadRow
 from lockstitch_protocol import agent_session as wire
-from lockstitch_protocol.ids import uuid7
 from lockstitch_protocol.thread import ThreadParams, ThreadResumeParams
 
 
@@ -40,8 +39,9 @@ async def start(runtime: Runtime, call: Call, params: wire.AgentSessionStartPara
             extra[name] = value
     if extra:
         payload["extra"] = extra
-    thread_id = params.session_id or params.thread_id or uuid7()
-    value = await thread.open_new(runtime, call, thread_id, payload)
+    given_id = params.session_id or params.thread_id
+    value = await thread.open_new(runtime, call, given_id, payload, ephemeral=params.ephemeral)
+    thread_id: str = value["thread"]["id"]
     session = await runtime.read(lambda view: session_value(view, view.thread(thread_id)))
     return {**value, "session": session}
 
@@ -163,6 +163,8 @@ def file_artifact_value(recorded: Recorded, turn_id: str | None) -> dict[str, An
 
 async def update(runtime: Runtime, call: Call, params: wire.AgentSessionUpdateParams) -> dict[str, Any]:
     """Change a session's title or model, or archive it."""
+    if params.archived is not None:
+        runtime.ephemeral.refuse(params.session_id, "archived or taken out of the archive")
     payload: dict[str, Any] = {}
     for name, value in (
         ("name", params.title),
@@ -207,7 +209,7 @@ async def resume(runtime: Runtime, call: Call, params: wire.AgentSessionThreadRe
 
 async def turn_start(runtime: Runtime, call: Call, params: wire.AgentSessionTurnStartParams) -> dict[str, Any]:
     """Open a turn with the user's message."""
-    content = _content(params)
+    content = _content(call, params)
     turn.refuse_empty_input(content)
     not_kept = {"sessionId", "input", "turnId", "clientUserMessageId", "runtimeOptions", "queueIfBusy"}
     payload = {name: value for name, value in call.params.items() if name not in not_kept and value is not None}
@@ -228,10 +230,10 @@ def _turn(session_id: str, turn_id: str) -> Callable[[View], dict[str, Any]]:
     return look
 
 
-def _content(params: wire.AgentSessionTurnStartParams) -> list[dict[str, Any]]:
+def _content(call: Call, params: wire.AgentSessionTurnStartParams) -> list[dict[str, Any]]:
     """The message as parts of a user message."""
     if isinstance(params.input, list):
-        return [part.model_dump(by_alias=True, exclude_none=True) for part in params.input]
+        return turn.parts_of_input(call)
     content: list[dict[str, Any]] = []
     if params.input.text:
         content.append({"type": "text", "text": params.input.text})

@@ -6,7 +6,6 @@ Invariant: a path outside the workspace refuses the request; a file that cannot 
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,11 +46,12 @@ class Snapshots:
 
     async def open(self) -> ThreadRow:
         """Find the thread and its workspace. Raises NotFoundError, StorageError if nothing can be stored."""
-        if self._runtime.refusal is not None:
+        if self._runtime.refusal is not None and self._thread_id not in self._runtime.ephemeral:
             raise self._runtime.refusal
         row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
         self.workspace = row.cwd if row.linked and row.cwd else None
-        self.sidecar = self._runtime.contents.of_thread(row.thread_id, self.workspace)
+        self._contents = self._runtime.contents_of(row.thread_id)
+        self.sidecar = self._contents.of_thread(row.thread_id, self.workspace)
         return row
 
     async def prepare(self, events: list[Incoming]) -> None:
@@ -61,7 +61,8 @@ class Snapshots:
 
     def _prepare_all(self, row: ThreadRow, events: list[Incoming]) -> None:
         ids = [event.event_id for event in events if event.event_id is not None]
-        stored = self._runtime.reader.run(
+        reader = self._runtime.reader_of(row.thread_id)
+        stored = reader.run(
             lambda view: {event_id for event_id in ids if view.rows.client_event(row.thread_no, event_id)}
         )
         for number, event in enumerate(events):
@@ -69,12 +70,12 @@ class Snapshots:
                 continue  # a retry is answered with what is stored, whatever became of the file
             try:
                 event.snapshot = self._from_event(event.payload)
-            except binascii.Error:
+            except ValueError:  # binascii.Error, or text that is not even ASCII
                 raise InvalidError.at(
                     f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded"
                 ) from None
             event.payload = without_content(event.payload)
-        self._runtime.reader.run(lambda view: self._make_diffs(view, row, [e.snapshot for e in events if e.snapshot]))
+        reader.run(lambda view: self._make_diffs(view, row, [e.snapshot for e in events if e.snapshot]))
 
     # -- one event --------------------------------------------------------------------------------------------
     def _from_event(self, payload: dict[str, Any]) -> Snapshot:
@@ -163,7 +164,7 @@ class Snapshots:
     def place(self) -> str:
         """Where contents go now, as a checkpoint tells it."""
         assert self.sidecar is not None
-        return "dataRoot" if self.workspace is None or self.sidecar.problem else "workspace"
+        return self._contents.place_of(self.sidecar)
 
     def _fill(self, snapshot: Snapshot, path: str, found: dict[str, Any]) -> None:
         assert self.sidecar is not None
@@ -207,7 +208,7 @@ class Snapshots:
                 self._last[snapshot.path] = _last_side(view, row, snapshot.path)
             before = snapshot.before or snapshot.disk or self._last[snapshot.path] or NOT_CAPTURED
             if snapshot.diff is None:
-                self._runtime.contents.diff(self.sidecar, snapshot.path, snapshot.old_path, before, snapshot.after)
+                self._contents.diff(self.sidecar, snapshot.path, snapshot.old_path, before, snapshot.after)
             self._last[snapshot.path] = snapshot.after
 
     async def write_documents(self, thread: ThreadRow, drafts: Sequence[tuple[int, Draft]]) -> None:

@@ -30,14 +30,7 @@ _STARTED_FIELDS = ("approvalPolicy", "approvalsReviewer", "sandbox")
 async def start(runtime: Runtime, call: Call, params: wire.ThreadStartParams) -> dict[str, Any]:
     """Create a thread; the connection watches it from its first event."""
     payload = await start_payload(runtime, params)
-    if params.ephemeral:
-        raise RefusedError(
-            "Threads that live in memory only are not supported; start the thread without `ephemeral`, and delete "
-            "it when it is no longer needed.",
-            kind="invalidRequest",
-            field="ephemeral",
-        )
-    return await open_new(runtime, call, params.thread_id or uuid7(), payload)
+    return await open_new(runtime, call, params.thread_id, payload, ephemeral=params.ephemeral)
 
 
 async def start_payload(runtime: Runtime, params: wire.ThreadStartParams) -> dict[str, Any]:
@@ -76,18 +69,26 @@ def started_payload(thread_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     return {"format": FORMAT, "threadId": thread_id, **payload}
 
 
-async def open_new(runtime: Runtime, call: Call, thread_id: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """Store a new thread, watch it, and describe it."""
-    now = runtime.now()
+async def open_new(
+    runtime: Runtime, call: Call, given_id: str | None, payload: dict[str, Any], *, ephemeral: bool
+) -> dict[str, Any]:
+    """Store a new thread, or keep it in memory; watch it, and describe it."""
+    thread_id, now = given_id or uuid7(), runtime.now()
     draft = Draft("thread.started", encode(started_payload(thread_id, payload)), new_id("evt"), now)
-    job: CreateJob = runtime.job(CreateJob, thread_id=thread_id, created_at=now, drafts=[draft])
+    job: CreateJob = runtime.job(CreateJob, thread_id=thread_id, created_at=now, drafts=[draft], ephemeral=ephemeral)
     async with runtime.order.turn(thread_id):
+        if ephemeral:
+            await runtime.ephemeral.reserve(thread_id, given=given_id is not None)
         future = runtime.enqueue(job)
+    watching = runtime.feed.is_watching(call.connection, thread_id)
     begin = runtime.feed.subscribe(call.connection, thread_id, 0)
     try:
         await runtime.settled(call, job, future)
     except BaseException:
-        runtime.feed.unsubscribe(call.connection, thread_id)
+        if not watching:  # a thread that is there already goes on being watched
+            runtime.feed.unsubscribe(call.connection, thread_id)
+        if ephemeral:
+            runtime.ephemeral.forget(thread_id)
         raise
     value = await runtime.read(opened(thread_id))
     call.after_reply.append(begin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -26,13 +27,13 @@ from lockstitch_protocol.ids import new_id, uuid7
 
 async def archive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
     """Put a thread away."""
-    await alone(runtime, call, params.thread_id, lambda writer: moves.set_archived(writer, params.thread_id, True))
+    await _move(runtime, call, params.thread_id, True)
     return {}
 
 
 async def unarchive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
     """Take a thread out of the archive."""
-    await alone(runtime, call, params.thread_id, lambda writer: moves.set_archived(writer, params.thread_id, False))
+    await _move(runtime, call, params.thread_id, False)
     return await runtime.read(lambda view: {"thread": thread_value(view, view.thread(params.thread_id))})
 
 
@@ -44,15 +45,25 @@ async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dic
 
 async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     """Delete a thread for a request."""
-    await alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id))
-
-
-async def alone(runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]) -> Any:
-    """Run something alone under the write lock, in the thread's order of requests."""
     async with runtime.order.turn(thread_id):
-        job: ExclusiveJob = runtime.job(ExclusiveJob, run=run, wait_for_reply=call.request_id is not None)
-        future = runtime.enqueue(job)
-    return await runtime.settled(call, job, future)
+        if thread_id in runtime.ephemeral:
+            await runtime.ephemeral.delete(call, thread_id)
+            return
+        job, future = _alone(runtime, call, lambda writer: moves.delete(writer, thread_id))
+    await runtime.settled(call, job, future)
+
+
+async def _move(runtime: Runtime, call: Call, thread_id: str, archived: bool) -> None:
+    async with runtime.order.turn(thread_id):
+        runtime.ephemeral.refuse(thread_id, "archived or taken out of the archive")
+        job, future = _alone(runtime, call, lambda writer: moves.set_archived(writer, thread_id, archived))
+    await runtime.settled(call, job, future)
+
+
+def _alone(runtime: Runtime, call: Call, run: Callable[[Writer], Any]) -> tuple[ExclusiveJob, asyncio.Future[Any]]:
+    """Queue something that runs alone under the write lock."""
+    job: ExclusiveJob = runtime.job(ExclusiveJob, run=run, wait_for_reply=call.request_id is not None)
+    return job, runtime.enqueue(job)
 
 
 # -- fork ---------------------------------------------------------------------------------------------------------
@@ -130,6 +141,7 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
     """Copy a thread up to a turn, as a thread of its own."""
     workspace = await workspace_fields(runtime, params.cwd)
     async with runtime.order.turn(params.thread_id):
+        runtime.ephemeral.refuse(params.thread_id, "forked")
         # What was streamed so far belongs into the fork, and the rows must know all of the file.
         await runtime.attend(params.thread_id)
         plan = await runtime.read_thread(params.thread_id, lambda view: _Plan(view, params))

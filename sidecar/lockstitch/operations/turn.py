@@ -23,7 +23,7 @@ _NOT_KEPT = frozenset({"threadId", "input", "clientUserMessageId", "turnId"})
 
 async def start(runtime: Runtime, call: Call, params: wire.TurnStartParams) -> dict[str, Any]:
     """Open a turn with the user's message."""
-    content = [part.model_dump(by_alias=True, exclude_none=True) for part in params.input]
+    content = parts_of_input(call)
     payload = {name: value for name, value in call.params.items() if name not in _NOT_KEPT and value is not None}
     done = await start_turn(
         runtime, call, params.thread_id, params.turn_id, content, params.client_user_message_id, payload
@@ -78,7 +78,7 @@ async def cancel(runtime: Runtime, call: Call, thread_id: str, turn_id: str) -> 
 
 async def steer(runtime: Runtime, call: Call, params: wire.TurnSteerParams) -> dict[str, Any]:
     """Add a user message to the open turn."""
-    content = [part.model_dump(by_alias=True, exclude_none=True) for part in params.input]
+    content = parts_of_input(call)
     done = await change(
         runtime,
         call,
@@ -117,6 +117,12 @@ def _steering(expected: str, content: list[dict[str, Any]], client_id: str | Non
         admission.add(user_message_event(expected, new_id("item"), content, client_id))
 
     return build
+
+
+def parts_of_input(call: Call) -> list[dict[str, Any]]:
+    """The message as it was sent, digits and all: the params were checked. A null is as good as absent."""
+    parts: list[dict[str, Any]] = call.params["input"]
+    return [{name: value for name, value in part.items() if value is not None} for part in parts]
 
 
 def refuse_empty_input(content: list[Any]) -> None:

@@ -86,7 +86,8 @@ class _Armed:
             case ["kill"]:
                 os.kill(os.getpid(), signal.SIGKILL)
             case ["stop"]:
-                os.kill(os.getpid(), signal.SIGSTOP)
+                # To this thread: sent to the process, another one may take it while this one goes on for a while.
+                signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
             case ["fail", number]:
                 raise OSError(int(number), os.strerror(int(number)), _name_of(path))
             case ["tear", size, *then]:

@@ -10,6 +10,7 @@ import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from lockstitch.errors import StorageError
 from lockstitch.platform import files
@@ -58,8 +59,8 @@ class Recorder:
             raise files.storage_error(error, path) from error
 
     @property
-    def fd(self) -> int:
-        """The descriptor, for reading by offset."""
+    def fd(self) -> int | BinaryIO:
+        """The descriptor (of what is in no file, a stream), for reading by offset."""
         return self._fd
 
     @property
@@ -72,6 +73,14 @@ class Recorder:
     def closed(self) -> bool:
         """Whether `close` was called, or a sync failed."""
         return self._fd < 0
+
+    def is_in_place(self, size: int) -> bool:
+        """Whether the path still names the open file, and it ends at `size`: nobody else has written to it."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self.identity and not self.closed and found.st_size == size
 
     def append(self, chunks: Sequence[bytes]) -> None:
         """Add the chunks at the end, all of them or StorageError. Not durable before `sync`."""

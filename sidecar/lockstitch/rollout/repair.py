@@ -18,6 +18,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -54,7 +55,7 @@ class QuarantinedRange(msgspec.Struct, frozen=True):
     path: Path | None
 
 
-def plan_repair(fd: int, size: int, *, known_size: int | None, known_sum: bytes | None) -> Repair | None:
+def plan_repair(fd: int | BinaryIO, size: int, *, known_size: int | None, known_sum: bytes | None) -> Repair | None:
     """Judge the tail; None if it is clean. `known_*`: what the projection knows, None if it is gone."""
     read = reader(fd)
     if known_size is not None and known_size <= size and _ends_with(read, known_size, known_sum or b""):
@@ -71,7 +72,7 @@ def _ends_with(read: ReadAt, end: int, known_sum: bytes) -> bool:
     return end == 0 or (read(end - 1, 1) == b"\n" and sum_before(read, end) == known_sum)
 
 
-def _plan_unknown_tail(fd: int, read: ReadAt, size: int, known_size: int) -> Repair | None:
+def _plan_unknown_tail(fd: int | BinaryIO, read: ReadAt, size: int, known_size: int) -> Repair | None:
     """The projection knows all up to `known_size`; what follows was written by somebody who then died, or by a peer."""
     last_record, found = _scan_tail(fd, size, last_chained(read, known_size), known_size)
     damages = [
@@ -88,7 +89,7 @@ def _plan_unknown_tail(fd: int, read: ReadAt, size: int, known_size: int) -> Rep
     return Repair(size, keep, _split_at(damages, keep), reappend, lost)
 
 
-def _plan_kept_tail(fd: int, read: ReadAt, size: int, *, known_size: int) -> Repair | None:
+def _plan_kept_tail(fd: int | BinaryIO, read: ReadAt, size: int, *, known_size: int) -> Repair | None:
     """Every line that is there stays; if `known_size` is beyond `size`, committed bytes are gone."""
     anchor = last_chained(read, size)
     last_record, damages = _scan_tail(fd, size, anchor, None)
@@ -105,7 +106,9 @@ def _plan_kept_tail(fd: int, read: ReadAt, size: int, *, known_size: int) -> Rep
     return Repair(size, keep, _split_at(damages, keep), reappend, lost)
 
 
-def _scan_tail(fd: int, size: int, anchor: Anchor, committed_end: int | None) -> tuple[Record | None, list[Damage]]:
+def _scan_tail(
+    fd: int | BinaryIO, size: int, anchor: Anchor, committed_end: int | None
+) -> tuple[Record | None, list[Damage]]:
     """The last record and all damage from `anchor` on."""
     last: Record | None = None
     damages: list[Damage] = []

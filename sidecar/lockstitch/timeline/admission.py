@@ -376,11 +376,17 @@ class Admission:
         if snapshot.checkpoint_id is not None:
             self._check_checkpoint_id(snapshot.checkpoint_id)
         artifact = self.around.artifact_of(snapshot.path)
-        made = decide(snapshot, known, artifact, lambda: new_id("ckpt"), self.around.diff_of)
+        given = event.event_id if event.own else None
+        # An import gives the same ids whenever it is done; it knows no disk, so that one state at most is external.
+        named = new_id("ckpt") if given is None else f"ckpt_{given.removeprefix('evt_')}"
+        made = decide(snapshot, known, artifact, lambda: named if given else new_id("ckpt"), self.around.diff_of)
         for number, checkpoint in enumerate(made, 1):
             last = number == len(made)
             # What an import found out about a file it found out then, not now.
-            sent = event if last else Incoming("artifact.snapshot", {}, own=True, at=event.at if event.own else None)
+            sent = event
+            if not last:
+                sent = Incoming("artifact.snapshot", {}, own=True, at=event.at if event.own else None)
+                sent.event_id = None if given is None else f"{given}.external"
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
             self._known[snapshot.path] = checkpoint.known

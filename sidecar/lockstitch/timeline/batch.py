@@ -128,12 +128,7 @@ class Batch:
 
     def is_in_place(self) -> bool:
         """Whether the path still names the open file, and nobody else has written to it."""
-        try:
-            found = os.stat(self.recorder.path)
-        except OSError:
-            return False
-        same = (found.st_dev, found.st_ino) == self.recorder.identity
-        return same and not self.recorder.closed and found.st_size == self.state.thread.size
+        return self.recorder.is_in_place(self.state.thread.size)
 
     def written(self) -> None:
         """The group is over: what was added is in the file."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 import apsw
@@ -35,8 +35,8 @@ T = TypeVar("T")
 class FrozenReader:
     """Reads of a data root that can only be read: one connection, one reader at a time. Safe for several threads."""
 
-    def __init__(self, root: DataRoot, root_id: str, boots: Boots) -> None:
-        self._root, self._root_id, self._boots = root, root_id, boots
+    def __init__(self, root: DataRoot, root_id: str, boots: Boots, elsewhere: Collection[str] = ()) -> None:
+        self._root, self._root_id, self._boots, self._elsewhere = root, root_id, boots, elsewhere
         self._database: Database | None = None
         self._lock = threading.Lock()
 
@@ -46,7 +46,7 @@ class FrozenReader:
             if self._database is None:
                 self._database = open_frozen(self._root, self._boots)
             with database_errors(self._root.timeline):
-                return read(View(self._root, self._root_id, self._database.connection))
+                return read(View(self._root, self._root_id, self._database.connection, self._elsewhere))
 
     def close(self) -> None:
         with self._lock:

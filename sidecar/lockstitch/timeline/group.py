@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from lockstitch.codec import decode, encode
-from lockstitch.errors import ConflictError, LockstitchError, RefusedError, StorageError
+from lockstitch.errors import LockstitchError, RefusedError, StorageError
 from lockstitch.platform import faults
 from lockstitch.rollout.line import Line, parse_line
 from lockstitch.rollout.tail import lines_backwards, reader
@@ -20,7 +20,7 @@ from lockstitch.timeline.admission import Admission, Answer
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.events import event_json, event_of_bytes, event_of_draft, event_of_line
-from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed
+from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.reducer import DELTAS, moment_of
 from lockstitch.timeline.requests import RESEND_SECONDS
@@ -118,11 +118,7 @@ class Group:
     def _create(self, job: CreateJob) -> None:
         key = job.thread_id.lower()
         if key in self._batches or self._writer.rows.thread(job.thread_id) is not None:
-            raise ConflictError(
-                f"There is a thread {job.thread_id} already; give a new one its own id.",
-                kind="threadExists",
-                threadId=job.thread_id,
-            )
+            raise thread_exists(job.thread_id)
         batch = self._batches[key] = self._writer.hot.create(job.thread_id, job.created_at)
         admission = self._admission(batch)
         admission.drafts += job.drafts

@@ -104,8 +104,9 @@ def _message(payload: dict[str, Any], item_id: str) -> dict[str, Any]:
 
 
 def _command(type_: str, payload: dict[str, Any], item_id: str, before: dict[str, Any] | None) -> dict[str, Any]:
-    item = before if before is not None else compose(item_id, ItemKind.commandExecution, None, (), ItemStatus.completed)
-    item = dict(item)
+    if before is None or before["type"] != "commandExecution":
+        before = compose(item_id, ItemKind.commandExecution, None, (), ItemStatus.completed)
+    item = dict(before)
     for name in ("command", "cwd", "source", "commandActions", "aggregatedOutput", "exitCode", "durationMs"):
         if payload.get(name) is not None:
             item[name] = payload[name]
@@ -128,7 +129,7 @@ def _joined(arguments: list[str]) -> str:
 
 def _patch(type_: str, payload: dict[str, Any], item_id: str, before: dict[str, Any] | None) -> dict[str, Any]:
     item: dict[str, Any] = {"type": "fileChange", "id": item_id, "changes": []}
-    if before is not None:
+    if before is not None and before["type"] == "fileChange":
         item = dict(before)
     if payload.get("changes") is not None:
         item["changes"] = payload["changes"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from lockstitch.errors import ConflictError
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline.admission import Admission, Answer
 from lockstitch.timeline.rows import ThreadRow
@@ -69,6 +70,13 @@ class CreateJob(Job[Appended]):
     created_at: str = ""
     drafts: list[Draft] = field(default_factory=list[Draft])
     ephemeral: bool = False
+
+
+def thread_exists(thread_id: str) -> ConflictError:
+    """The error of a new thread whose id is taken."""
+    return ConflictError(
+        f"There is a thread {thread_id} already; give a new one its own id.", kind="threadExists", threadId=thread_id
+    )
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from lockstitch.errors import NotFoundError
 from lockstitch.platform.files import open_private
@@ -111,12 +112,15 @@ class OpenRollout:
                 self._fd = open_private(path, os.O_RDONLY)
             except FileNotFoundError:
                 continue
-            self._read_at = reader(self._fd)
-            self.lines = Lines(self.read_bytes, self._judge)
+            self._read_from(self._fd)
             return
         raise NotFoundError(
             f"The rollout of thread {thread_id} is gone from the data root.", kind="threadNotFound", threadId=thread_id
         )
+
+    def _read_from(self, file: int | BinaryIO) -> None:
+        self._read_at = reader(file)
+        self.lines = Lines(self.read_bytes, self._judge)
 
     def read_bytes(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
@@ -130,7 +134,7 @@ class OpenRollout:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _judge(self, line_at: int) -> bytes | None:
-        found = record_at(self._fd, line_at, self.size)
+        found = record_at(self.fd, line_at, self.size)
         return None if found is None else found.data
 
     def sum_before(self, offset: int) -> bytes:
@@ -142,7 +146,7 @@ class OpenRollout:
         return os.fstat(self._fd).st_size
 
     @property
-    def fd(self) -> int:
+    def fd(self) -> int | BinaryIO:
         return self._fd
 
     def close(self) -> None:

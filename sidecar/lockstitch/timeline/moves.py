@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
-from lockstitch.errors import ConflictError
 from lockstitch.platform.files import (
     make_private_directory,
     open_private,
@@ -26,7 +25,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
 from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
-from lockstitch.timeline.jobs import Removed
+from lockstitch.timeline.jobs import Removed, thread_exists
 from lockstitch.timeline.rebuild import indexing
 from lockstitch.timeline.reconcile import DELETED, forget, remove, tell_archived
 from lockstitch.timeline.stored import store
@@ -158,11 +157,7 @@ def _write(fd: int, chunks: list[bytes]) -> None:
 def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None:
     """Put a finished rollout in place as a new thread and index it. Raises ConflictError, StorageError."""
     if writer.rows.thread(thread_id) is not None:
-        raise ConflictError(
-            f"There is a thread {thread_id} already; give a new one its own id.",
-            kind="threadExists",
-            threadId=thread_id,
-        )
+        raise thread_exists(thread_id)
     root = writer.place.root
     place = session_place(created_at, thread_id)
     target = root.resolve(place)

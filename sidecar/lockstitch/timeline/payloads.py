@@ -51,6 +51,8 @@ class GitFields(msgspec.Struct):
 class Workspace(msgspec.Struct):
     cwd: str = ""
     key: str | None = None
+    linked: bool = True
+    """False: an import tells where the work was done; nothing may be written there."""
 
 
 class Origin(msgspec.Struct):

@@ -29,8 +29,8 @@ class Place:
     """For a thread's id: how to make the diff between two recorded sides."""
     artifact_of: Callable[[str], str]
     """The id of a path's version documents."""
-    spill: Callable[[dict[str, Any]], dict[str, Any]]
-    """Move the large output of an item into the artifact store; the item with its preview."""
+    spill_of: Callable[[str], Callable[[dict[str, Any]], dict[str, Any]]]
+    """For a thread's id: how to move the large output of an item into the artifact store; the item with its preview."""
     owned: Callable[[ThreadRow, Sequence[str]], Sequence[Path]]
     """What goes with a thread that is deleted: its directories, and the places of contents that only it refers to."""
     clock: Clock = field(default_factory=Clock)

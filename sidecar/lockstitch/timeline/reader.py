@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -28,12 +28,33 @@ T = TypeVar("T")
 _MOST_IDLE = 4
 
 
+class ElsewhereError(Exception):
+    """The thread that is looked for is not in this projection but in that of the ephemeral threads."""
+
+
+class _Rows(StoredRows):
+    """The rows of a projection that says so when it is asked for a thread that is elsewhere."""
+
+    def __init__(self, connection: Connection, elsewhere: Collection[str]) -> None:
+        super().__init__(connection)
+        self._elsewhere = elsewhere
+
+    def thread(self, thread_id: str) -> ThreadRow | None:
+        if thread_id.lower() in self._elsewhere:
+            raise ElsewhereError
+        return super().thread(thread_id)
+
+
 class View:
     """One consistent look at the projection and the rollouts."""
 
-    def __init__(self, root: DataRoot, root_id: str, connection: Connection) -> None:
+    ephemeral = False
+    """Whether what is looked at lives in memory only."""
+
+    def __init__(self, root: DataRoot, root_id: str, connection: Connection, elsewhere: Collection[str] = ()) -> None:
+        """`elsewhere`: ids, in lower case, of threads that are not to be looked for here (ElsewhereError)."""
         self.root, self.root_id, self.connection = root, root_id, connection
-        self.rows = StoredRows(connection)
+        self.rows: StoredRows = _Rows(connection, elsewhere)
         self._opened: list[OpenRollout] = []
         self._damaged = False
 
@@ -59,7 +80,10 @@ class View:
 
     def rollout(self, thread: ThreadRow) -> OpenRollout:
         """The thread's rollout, open for reading. Raises NotFoundError."""
-        opened = OpenRollout([self.root.resolve(path) for path in places_of(thread.path)], thread.thread_id)
+        places = [self.root.resolve(path) for path in places_of(thread.path)]
+        return self._watched(OpenRollout(places, thread.thread_id))
+
+    def _watched(self, opened: OpenRollout) -> OpenRollout:
         self._opened.append(opened)
         return opened
 
@@ -70,8 +94,8 @@ class View:
 class Reader:
     """The pool. `run` may be called from any thread but the event loop's."""
 
-    def __init__(self, root: DataRoot, root_id: str) -> None:
-        self._root, self._root_id = root, root_id
+    def __init__(self, root: DataRoot, root_id: str, elsewhere: Collection[str] = ()) -> None:
+        self._root, self._root_id, self._elsewhere = root, root_id, elsewhere
         self._idle: queue.LifoQueue[Database] = queue.LifoQueue()
         self._closed = False
         self._lock = threading.Lock()
@@ -82,7 +106,7 @@ class Reader:
             connection = database.connection
             connection.execute("BEGIN")
             try:
-                return read(View(self._root, self._root_id, connection))
+                return read(View(self._root, self._root_id, connection, self._elsewhere))
             finally:
                 connection.execute("COMMIT")
 

@@ -167,7 +167,7 @@ def _on_thread_updated(state: ThreadState, fact: Fact, turn: TurnRow | None, mom
         thread.provider = update.modelProvider
     if not isinstance(update.workspace, msgspec.UnsetType):
         thread.cwd, thread.workspace_key = update.workspace.cwd, update.workspace.key
-        thread.linked = int(update.workspace.key is not None)
+        thread.linked = int(update.workspace.linked and update.workspace.key is not None)
     _set_extra(thread, fact, update.extra)
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -42,6 +42,16 @@ GROUP_JOBS = 512
 _STOP = object()
 
 
+class WriteLock(Protocol):
+    """What keeps others out while a group is written."""
+
+    def acquire(self, timeout: float) -> bool: ...
+    def release(self) -> None: ...
+    def write_holder(self, text: str) -> None: ...
+    def read_blocker(self) -> str | None: ...
+    def close(self) -> None: ...
+
+
 class Writer:
     """The writer thread of one process on one data root."""
 
@@ -54,9 +64,9 @@ class Writer:
         self.place = place
         self._deliver = deliver
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._lock = FileLock(place.root.writer_lock, fair=True)
+        self._lock: WriteLock = FileLock(place.root.writer_lock, fair=True)
         self._database: Database | None = None
-        self._hot = HotThreads(self)
+        self._hot: HotThreads = HotThreads(self)
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
         self._answers: list[Callable[[], None]] = []
@@ -412,7 +422,7 @@ class Writer:
             batch.read_line,
             place.diff_of(batch.state.thread.thread_id),
             place.artifact_of,
-            place.spill,
+            place.spill_of(batch.state.thread.thread_id),
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lockstitch.codec import ParseError, Raw, decoder, mapping
+from lockstitch.codec import ParseError, Raw, decoder, encode, mapping
 from lockstitch.operations.views.items import item_values
 from lockstitch.rollout.line import payload_span
 from lockstitch.timeline import queries
@@ -87,7 +87,10 @@ def turn_error(lines: Lines, line_at: int) -> dict[str, Any]:
     error = None if payload is None else _ended(payload).error
     if isinstance(error, str):
         return {"message": error}
-    given = mapping(error)
+    given = {name: value for name, value in mapping(error).items() if value is not None}
+    details = given.get("additionalDetails")
+    if details is not None and not isinstance(details, str):
+        given["additionalDetails"] = encode(details).decode()  # clients take text alone
     return {**given, "message": given.get("message") or "The turn failed."}
 
 
