@@ -83,6 +83,10 @@ def refuses(host: Host, thread: str) -> None:
         ("turn/start", {"threadId": thread, "input": [{"type": "text", "text": "x"}]}),
         ("agentSession/runtimeEvents/append", {"sessionId": thread, "runtimeEvents": [{"type": "a.b", "payload": {}}]}),
         ("agentSession/fileCheckpoint/capture", {"sessionId": thread, "paths": ["a"]}),
+        (
+            "agentSession/fileCheckpoint/restore",
+            {"sessionId": thread, "checkpointId": "any", "confirmRestore": True},
+        ),
     ):
         with pytest.raises(RefusedError) as caught:
             host.call(method, **params)
@@ -100,6 +104,31 @@ def test_after_a_clean_end_all_reads_are_the_same(scene: Scene, frozen: Callable
         assert everything(host, threads) == before
         refuses(host, threads[0])
         assert host.call("server/status")["pendingWrites"] == 0
+
+
+def test_what_is_kept_in_memory_needs_no_disk(scene: Scene, frozen: Callable[[Path], Path]) -> None:
+    """An ephemeral thread takes turns, events and file versions where nothing can be stored; ids do not collide."""
+    stored = fill(scene)[0]
+    assert scene.host.close() == 0
+    with Host(frozen(scene.home), plan_in=scene.home.parent).start() as host:
+        with pytest.raises(RefusedError) as caught:
+            host.call("thread/start", threadId=stored, ephemeral=True)
+        assert caught.value.kind == "threadExists"
+        opened = host.call("thread/start", threadId="fleeting", ephemeral=True, cwd=str(scene.workspace))
+        assert opened["thread"]["ephemeral"] is True
+        host.call("turn/start", threadId="fleeting", input=[{"type": "text", "text": "x"}])
+        content = {"path": "a.txt", "content": "now", "beforeAbsent": True}
+        output = {"itemId": "c", "exitCode": 0, "aggregatedOutput": "x" * 100_000}
+        events = [
+            {"type": "artifact.snapshot", "payload": content},
+            {"type": "command.started", "payload": {"itemId": "c", "command": "ls", "cwd": "/"}},
+            {"type": "command.exited", "payload": output},
+        ]
+        host.call("agentSession/runtimeEvents/append", sessionId="fleeting", runtimeEvents=events)
+        artifacts = host.call("artifact/read", sessionId="fleeting", includeContent=True)["artifacts"]
+        assert [len(artifact["content"]) for artifact in artifacts] == [3, 100_000]
+        assert host.call("thread/delete", threadId="fleeting") == {}
+        refuses(host, stored)
 
 
 @pytest.mark.parametrize("database", ["kept", "missing", "garbage"])

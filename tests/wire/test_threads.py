@@ -306,8 +306,3 @@ def test_a_client_that_takes_little(tmp_path: Path) -> None:
                 break
         assert len(names) == 8 and "huge" not in names
         assert len(json.dumps(page)) < 50_000
-
-
-def test_ephemeral_threads_are_refused_for_now(host: Host) -> None:
-    """ephemeral threads live in memory only: not offered yet, and said so instead of writing them to the disk."""
-    host.refused("invalidRequest", "thread/start", ephemeral=True)

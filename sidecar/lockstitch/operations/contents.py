@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
-from lockstitch.artifacts.paths import artifact_id
+from lockstitch.artifacts.paths import artifact_id, folder_name
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
@@ -35,8 +35,8 @@ _REMEMBERED = 256
 class Contents:
     """The stores of one data root. Safe for several threads."""
 
-    def __init__(self, artifacts: Path, root_id: str) -> None:
-        self._artifacts, self._root_id = artifacts, root_id
+    def __init__(self, artifacts: Path, exports: Path, root_id: str) -> None:
+        self._artifacts, self._exports, self._root_id = artifacts, exports, root_id
         self.outputs = Store(artifacts)
         self._sidecars: dict[str | None, Sidecar] = {}
         self._of_thread: dict[str, Sidecar] = {}
@@ -69,7 +69,7 @@ class Contents:
     def owned(self, row: ThreadRow, only: Sequence[str]) -> list[Path]:
         """What goes with a deleted thread: its documents and exports, and contents that no other refers to."""
         sidecar = self.sidecar(row.cwd if row.linked and row.cwd else None)
-        found = thread_folders(sidecar, row.thread_id)
+        found = [*thread_folders(sidecar, row.thread_id), self._exports / folder_name(row.thread_id)]
         for sha256 in only:
             found += sidecar.paths_of(sha256)
         return found
@@ -124,16 +124,10 @@ class Contents:
 
     def spill(self, item: dict[str, Any]) -> dict[str, Any]:
         """The item with an output over 64 KiB moved into the store, and its preview in its place."""
-        name = _OUTPUT.get(item["type"])
-        value = None if name is None else item.get(name)
-        if name is None or value is None:
+        data = large_output(item)
+        if data is None:
             return item
-        is_text = isinstance(value, str)
-        if is_text and len(value) <= SPILL_BYTES // 4:
-            return item
-        data = value.encode() if is_text else encode(value)
-        if len(data) <= SPILL_BYTES:
-            return item
+        name = _OUTPUT[item["type"]]
         sha256 = self.outputs.put(data)
         preview = preview_of(data)
         shown: Any = preview
@@ -146,6 +140,16 @@ class Contents:
 
 
 _OUTPUT = {"commandExecution": "aggregatedOutput", "mcpToolCall": "result", "dynamicToolCall": "contentItems"}
+
+
+def large_output(item: dict[str, Any]) -> bytes | None:
+    """The output of an item that is too large for a line; None if there is none."""
+    name = _OUTPUT.get(item["type"])
+    value = None if name is None else item.get(name)
+    if value is None or (isinstance(value, str) and len(value) <= SPILL_BYTES // 4):
+        return None
+    data = value.encode() if isinstance(value, str) else encode(value)
+    return data if len(data) > SPILL_BYTES else None
 
 
 def preview_of(data: bytes) -> str:

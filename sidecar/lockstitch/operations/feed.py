@@ -108,6 +108,9 @@ class Feed:
             self._poll = asyncio.get_running_loop().create_task(self._look_for_others())
         return begin
 
+    def is_watching(self, connection: Connection, thread_id: str) -> bool:
+        return any(known.connection is connection for known in self._watching.get(thread_id.lower(), ()))
+
     def unsubscribe(self, connection: Connection, thread_id: str) -> None:
         key = thread_id.lower()
         for known in self._watching.get(key, ()):
