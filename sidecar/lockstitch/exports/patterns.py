@@ -31,7 +31,7 @@ def _alone(kind: str, sign: str, rest: str) -> _Pattern:
 def _assigned(name: str) -> _Pattern:
     return _Pattern(
         "envAssignment",
-        name,
+        name.removesuffix("S?"),
         re.compile(
             rf"(?<![a-z]){name}{_NAME_GOES_ON}=[\"']?{_NO_VALUE}(?P<secret>[^\s'\"`$\[<{{*(\\][^\s'\"`]{{5,4000}})"
         ),
@@ -87,7 +87,7 @@ PATTERNS: tuple[_Pattern, ...] = (
         _assigned(name)
         for name in (
             *("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "ACCESSKEY"),
-            *("PRIVATE_KEY", "CREDENTIAL", "CREDENTIALS"),
+            *("PRIVATE_KEY", "CREDENTIALS?"),
         )
     ),
 )
