@@ -383,3 +383,37 @@ def test_b11_a_damaged_thread_says_so_in_every_export(tmp_path: Path) -> None:
         markdown = host.call("thread/export", threadId=thread, format="markdown")
         assert markdown["partial"] is True and "Partial: events of this thread are lost" in markdown["content"]
         assert "step 2" in markdown["content"] and "step 4" in markdown["content"]
+
+
+@covers("invalidRequest")
+def test_an_ephemeral_thread_is_told_but_never_written(host: Host, place: Path) -> None:
+    """Ephemeral threads: replies and replays as of any thread; no pack, case or file."""
+    thread = host.thread(ephemeral=True)
+    turn = host.turn(thread)
+    host.append(thread, turn, ("artifact.snapshot", {"path": "a", "content": f"{AWS}\n"}), ("turn.completed", {}))
+    result = host.call(EVIDENCE, sessionId=thread, includeEvidencePack=False)
+    assert len(result["events"]) == len(host.events(thread)) and len(result["artifacts"]) == 1
+    replay = host.call("thread/replay", threadId=thread)
+    assert replay["eventCount"] == len(result["events"])
+    assert "## Turn 1" in host.call("thread/export", threadId=thread, format="markdown")["content"]
+    host.refused("invalidRequest", EVIDENCE, sessionId=thread)
+    host.refused("invalidRequest", CASE, sessionId=thread)
+    host.refused("invalidRequest", "thread/export", threadId=thread, format="markdown", path=str(place / "x.md"))
+    assert not (place / "data" / "exports" / thread).exists()
+
+
+def test_a_cancelled_export_leaves_nothing(host: Host, workspace: Path) -> None:
+    """$/cancelRequest: the staged folder is removed; progress was told; the next export is whole."""
+    thread = host.thread(cwd=str(workspace))
+    turn = host.turn(thread)
+    for number in range(40):
+        host.append(thread, turn, ("artifact.snapshot", {"path": f"f{number}", "content": f"{number}\n"}))
+    asked = host.send(EVIDENCE, {"sessionId": thread, "includeEvents": False, "progressToken": "cancel"})
+    host.heard("$/progress", token="cancel")
+    host.signal("$/cancelRequest", {"id": asked})
+    reply = host.reply(asked)
+    folder = next((workspace / ".lockstitch").glob("*/exports/*/evidence"))
+    if "error" in reply:
+        assert reply["error"]["data"]["kind"] == "requestCancelled"
+        assert list(folder.iterdir()) == []
+    verified(host, folder_of(host.call(EVIDENCE, sessionId=thread)))

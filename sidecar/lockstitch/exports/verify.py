@@ -64,14 +64,14 @@ def verify(path: str, project: Project) -> Verdict:
     if sealed is None:
         verdict.differs("expectation", name, "a sealed file", "missing or changed")
         sealed = {}
-    else:
-        _check_files(folder, name, sealed, verdict)
     try:
+        if sealed:
+            _check_files(folder, name, sealed, verdict)
         _check_events(folder, sealed, project, verdict)
     except LockstitchError as error:
         verdict.differs("event", _EVENTS, "events", error.kind)
-    except Exception as error:  # the lines are somebody else's: what they break is told, not raised
-        verdict.differs("projection", _EVENTS, "events that can be reduced", type(error).__name__)
+    except Exception as error:  # the folder is somebody else's: what it breaks is told, not raised
+        verdict.differs("projection", name, "an export that can be read", type(error).__name__)
     return verdict
 
 

@@ -23,6 +23,8 @@ _ROOM = 64 << 10
 
 async def export(runtime: Runtime, call: Call, params: EvidenceExportParams) -> dict[str, Any]:
     """Export a session, or one turn of it."""
+    if params.include_evidence_pack:
+        runtime.ephemeral.refuse(params.session_id, "written into an evidence pack")
     exported_at = runtime.now()
     facts = await gathered(runtime, params.session_id, params.turn_id, redact=params.redact)
     value: dict[str, Any] = {
@@ -41,7 +43,7 @@ async def export(runtime: Runtime, call: Call, params: EvidenceExportParams) -> 
 async def gathered(runtime: Runtime, thread_id: str, turn_id: str | None, *, redact: bool) -> ThreadFacts:
     """The facts of an export, without secrets if asked."""
     facts = await runtime.read_thread(thread_id, lambda view: thread_facts(view, thread_id, turn_id))
-    get = runtime.contents.sidecar(facts.workspace).get
+    get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
     return await runtime.slowly(lambda: redacted(facts, get) if redact else chained(facts))
 
 
@@ -66,7 +68,7 @@ async def _write_pack(runtime: Runtime, call: Call, facts: ThreadFacts, exported
         lambda: open_target(runtime, facts.workspace, facts.thread_id, "evidence", exported_at)
     )
     gaps = [*facts.gaps, *([target.problem] if target.problem else [])]
-    get = runtime.contents.sidecar(facts.workspace).get
+    get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
 
     def contents(files: list[FileSeal]) -> Files:
         del files

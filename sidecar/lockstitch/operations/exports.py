@@ -37,6 +37,8 @@ class _Document:
 async def export(runtime: Runtime, call: Call, params: ThreadExportParams) -> dict[str, Any]:
     """Export a thread."""
     target = None if params.path is None else _target(params.path)
+    if target is not None:
+        runtime.ephemeral.refuse(params.thread_id, "written into a file")
     await call.progress("begin")
     document = await _document(runtime, params)
     value: dict[str, Any] = {}

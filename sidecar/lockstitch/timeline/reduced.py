@@ -33,7 +33,7 @@ class _View(View):
         self._file = file
 
     def rollout(self, thread: ThreadRow) -> OpenRollout:
-        return OpenRollout([self._file], thread.thread_id)
+        return self._watched(OpenRollout([self._file], thread.thread_id))
 
 
 @dataclass(frozen=True, slots=True)
