@@ -20,7 +20,7 @@ from tests.crash.zygote import Process
 PATIENCE = 30.0
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An error reply."""
 
     def __init__(self, error: dict[str, Any]) -> None:
@@ -29,7 +29,7 @@ class Refused(Exception):
         self.kind = self.data.get("kind")
 
 
-class Gone(Exception):
+class GoneError(Exception):
     """The process ended instead of answering."""
 
 
@@ -143,19 +143,19 @@ class Host:
             while data:
                 data = data[self.process.stdin.write(data) :]
         except OSError:
-            raise Gone(self.told()) from None
+            raise GoneError(self.told()) from None
         return key
 
     def wait(self, key: Any, patience: float = PATIENCE) -> Any:
-        """The result for that request. Raises Refused, Gone, TimeoutError."""
+        """The result for that request. Raises RefusedError, GoneError, TimeoutError."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: key in self._replies or self._closed, patience):
                 raise TimeoutError(f"no answer to {key}: {self.told()}")
             if key not in self._replies:
-                raise Gone(self.told())
+                raise GoneError(self.told())
             reply = self._replies.pop(key)
         if "error" in reply:
-            raise Refused(reply["error"])
+            raise RefusedError(reply["error"])
         return reply["result"]
 
     def notice(self, method: str, test: Callable[[dict[str, Any]], bool] = lambda params: True) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def judge(home: Path, aside: Path | None = None) -> dict[str, list[dict[str, Any
     for table in TABLES:
         different = set(stored[table]) ^ set(made[table])
         assert stored[table] == made[table], f"{table} is not what a rebuild makes: {sorted(different, key=repr)[:4]}"
-    leaks = [path for path in leftovers(home)]
+    leaks = list(leftovers(home))
     assert not leaks, f"left behind: {leaks}"
     return found
 

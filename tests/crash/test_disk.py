@@ -10,37 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash.host import Host, Refused, appended, judge, lines, rollouts
-from tests.crash.test_kill import (
-    Change,
-    Scene,
-    a_new_thread,
-    a_snapshot,
-    a_spilled_output,
-    archive,
-    delete,
-    fork,
-    kinds,
-    one_event,
-    several_events,
-    the_end_of_a_turn,
-    unarchive,
-    with_open_segments,
-)
+from tests.crash.host import Host, RefusedError, appended, judge, lines, rollouts
+from tests.crash.scene import CHANGES, Change, Scene, kinds, unarchive, with_open_segments
 
-CHANGES: list[Change] = [
-    one_event,
-    several_events,
-    a_snapshot,
-    a_spilled_output,
-    with_open_segments,
-    the_end_of_a_turn,
-    a_new_thread,
-    archive,
-    unarchive,
-    delete,
-    fork,
-]
 KINDS = {
     errno.ENOSPC: "storageFull",
     errno.EDQUOT: "storageFull",
@@ -48,15 +20,6 @@ KINDS = {
     errno.EROFS: "storageReadOnly",
     errno.EACCES: "storageReadOnly",
 }
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    made = Scene(tmp_path / "home", workspace, Host(tmp_path / "home").start())
-    yield made
-    made.host.kill()
 
 
 def picture(scene: Scene, thread: str) -> Any:
@@ -92,7 +55,7 @@ def test_a_step_that_fails_changes_nothing_and_the_same_change_succeeds_later(sc
             scene.host.arm(f"* {number} fail {fault}")
             try:
                 change(scene, thread)
-            except Refused as error:
+            except RefusedError as error:
                 assert error.code == -32030, f"{error} at {trace[number - 1]}"
                 assert error.kind == kind
                 assert error.data["path"], f"no path at {trace[number - 1]}"
@@ -119,7 +82,7 @@ def test_one_threads_failure_fails_no_other_of_the_group(scene: Scene) -> None:
         first = scene.host.send("agentSession/runtimeEvents/append", appended(one, ("host.note", {})))
         next_ = scene.host.send("agentSession/runtimeEvents/append", appended(other, ("host.note", {})))
         second.go_on()
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             scene.host.wait(first)
         assert caught.value.kind == "storageFull"
         assert scene.host.wait(next_)["events"][0]["sequence"] == 3
@@ -140,7 +103,7 @@ def test_streamed_text_waits_for_room(scene: Scene) -> None:
     turn = f"turn-{thread[-8:]}"
     scene.host.arm(f"write@.jsonl 1- fail {errno.ENOSPC}")
     scene.host.append(thread, ("message.delta", {"itemId": "said", "delta": "kept"}), turnId=turn)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         scene.host.append(thread, ("host.note", {}), turnId=turn)
     scene.host.arm()
     scene.host.append(thread, ("host.note", {}), turnId=turn)
@@ -176,7 +139,7 @@ def test_a_small_disk_runs_full_at_every_byte_and_goes_on(small_disk: Path) -> N
                 try:
                     host.append(thread, ("host.note", {"text": "z" * (300 * number)}))
                     stored += 1
-                except Refused as error:
+                except RefusedError as error:
                     assert (error.code, error.kind) == (-32030, "storageFull"), error
                     assert error.data["path"].startswith(str(home))
                     refused += 1

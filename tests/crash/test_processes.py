@@ -6,26 +6,16 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-
-from tests.crash.host import Host, Refused, appended, database, judge, lines, rollouts, until
-from tests.crash.test_kill import Scene, one_event
+from tests.crash.host import Host, RefusedError, appended, database, judge, lines, rollouts, until
+from tests.crash.scene import Scene, one_event
 
 NOTE = ("host.note", {"text": "x"})
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    made = Scene(tmp_path / "home", workspace, Host(tmp_path / "home").start())
-    yield made
-    made.host.kill()
 
 
 def together(hosts: list[Host], work: Callable[[Host], Any]) -> None:
@@ -117,7 +107,7 @@ def test_moves_under_anothers_append(scene: Scene) -> None:
     with Host(scene.home).start() as other:
         other.append(thread, NOTE)
         scene.host.call("thread/archive", threadId=thread)
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             other.append(thread, NOTE)
         assert caught.value.kind == "threadArchived"
         other.call("thread/unarchive", threadId=thread)
@@ -125,7 +115,7 @@ def test_moves_under_anothers_append(scene: Scene) -> None:
         other.append(doomed, NOTE)
         scene.host.call("thread/delete", threadId=doomed)
         for host in (other, scene.host):
-            with pytest.raises(Refused) as caught:
+            with pytest.raises(RefusedError) as caught:
                 host.append(doomed, NOTE)
             assert caught.value.kind == "threadNotFound"
         assert other.call("thread/delete", threadId=doomed) == {}
@@ -145,7 +135,7 @@ def test_moves_and_appends_of_four_at_once(scene: Scene) -> None:
                     host.call("thread/archive" if number % 2 else "thread/unarchive", threadId=thread)
                 else:
                     stored.append(host.append(thread, NOTE)[0]["eventId"])
-            except Refused as error:
+            except RefusedError as error:
                 assert error.kind == "threadArchived"
 
     together(hosts, work)
@@ -167,7 +157,7 @@ def test_a_stopped_holder_of_the_lock_is_named_and_nobody_hangs(scene: Scene) ->
         holder.arm("commit 1 stop")
         key = holder.send("agentSession/runtimeEvents/append", appended(thread, NOTE))
         holder.wait_stopped()
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             other.append(thread, NOTE)
         assert (caught.value.code, caught.value.kind) == (-32030, "storageBusy")
         assert caught.value.data["pid"] == holder.process.pid
@@ -186,7 +176,7 @@ def test_a_start_while_the_lock_is_held_reads_and_says_busy(scene: Scene) -> Non
     scene.host.wait_stopped()
     with Host(scene.home, env={"LOCKSTITCH_LOCK_SECONDS": "0.3"}).start() as other:
         assert [entry["id"] for entry in other.call("thread/list")["data"]] == [thread]
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             other.append(thread, NOTE)
         assert caught.value.kind == "storageBusy"
         scene.host.arm()
@@ -320,7 +310,7 @@ def test_a_rollout_cut_removed_or_replaced_under_a_running_process(scene: Scene)
     shown = host.call("thread/read", threadId=cut)["thread"]
     assert shown["partial"] is True
     assert shown["damage"][0]["quarantinePath"]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         host.append(gone, NOTE)
     assert caught.value.kind == "threadNotFound"
     one_event(scene, swapped)
@@ -427,7 +417,10 @@ def test_streamed_text_is_durable_when_it_is_due(scene: Scene) -> None:
 def test_a_kill_loses_only_streamed_text_that_was_not_due(scene: Scene) -> None:
     thread = scene.thread()
     turn = f"turn-{thread[-8:]}"
-    say = lambda text: scene.host.append(thread, ("message.delta", {"itemId": "s", "delta": text}), turnId=turn)
+
+    def say(text: str) -> None:
+        scene.host.append(thread, ("message.delta", {"itemId": "s", "delta": text}), turnId=turn)
+
     say("kept")
     scene.append(thread, ("host.note", {}), turnId=turn)
     say("lost")

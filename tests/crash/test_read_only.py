@@ -11,20 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.crash.host import Gone, Host, Refused, lines, rollouts
-from tests.crash.test_kill import Scene, a_snapshot, a_spilled_output, one_event, several_events, with_open_segments
+from tests.crash.host import GoneError, Host, RefusedError, lines, rollouts
+from tests.crash.scene import Scene, a_snapshot, a_spilled_output, one_event, several_events, with_open_segments
 
 NOBODY = 65534
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    made = Scene(tmp_path / "home", workspace, Host(tmp_path / "home").start())
-    yield made
-    made.host.kill()
 
 
 @pytest.fixture
@@ -98,7 +88,7 @@ def refuses(host: Host, thread: str) -> None:
             {"sessionId": thread, "checkpointId": "any", "confirmRestore": True},
         ),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             host.call(method, **params)
         assert (caught.value.code, caught.value.kind) == (-32030, "storageReadOnly"), (method, caught.value)
         assert caught.value.data["path"].startswith(str(host.home))
@@ -121,7 +111,7 @@ def test_what_is_kept_in_memory_needs_no_disk(scene: Scene, frozen: Callable[[Pa
     stored = fill(scene)[0]
     assert scene.host.close() == 0
     with Host(frozen(scene.home), plan_in=scene.home.parent).start() as host:
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             host.call("thread/start", threadId=stored, ephemeral=True)
         assert caught.value.kind == "threadExists"
         opened = host.call("thread/start", threadId="fleeting", ephemeral=True, cwd=str(scene.workspace))
@@ -148,7 +138,7 @@ def test_after_a_crash_reads_show_what_recovery_will_write(
     threads = fill(scene)
     with_open_segments(scene, threads[1])
     scene.host.arm("write@.jsonl 1 tear 30 kill")
-    with contextlib.suppress(Gone):
+    with contextlib.suppress(GoneError):
         one_event(scene, threads[1])
     scene.host.kill()
     for path in scene.home.glob("sqlite/timeline-v*") if database != "kept" else ():
@@ -208,7 +198,7 @@ def test_a_root_of_another_user_is_read(scene: Scene, tmp_path: Path) -> None:
     with Host(scene.home, user=NOBODY).start() as host:
         assert without(host.call("thread/list", limit=500), str(scene.home)) == before["list"]
         assert host.events(threads[0]) == before[threads[0]][3]
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             host.call("thread/start")
         assert caught.value.kind == "storageReadOnly"
         assert caught.value.data["errno"] in (errno.EROFS, errno.EACCES)
@@ -220,7 +210,7 @@ def test_a_start_on_a_full_disk_still_reads(scene: Scene) -> None:
     scene.host.kill()
     with Host(scene.home, f"write 1- fail {errno.ENOSPC}", f"create 1- fail {errno.ENOSPC}").start() as host:
         assert everything(host, threads[:1])[threads[0]] == before[threads[0]]
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             host.call("thread/start")
         assert caught.value.kind == "storageFull"
     scene.restart()

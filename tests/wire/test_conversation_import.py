@@ -15,7 +15,7 @@ SCAN, PREVIEW = "conversationImport/source/scan", "conversationImport/thread/pre
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "imports"
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "sessions"
 SESSION = "11111111-2222-4333-8444-555555555555"
-CWD = "/home/someone/project"
+CWD = "/home/ada/project"
 
 
 class Transcript:
@@ -23,7 +23,7 @@ class Transcript:
 
     def __init__(self, folder: Path, session: str = SESSION) -> None:
         self.session = session
-        self.path = folder / "projects" / "-home-someone-project" / f"{session}.jsonl"
+        self.path = folder / "projects" / "-home-ada-project" / f"{session}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._count = 0
 

@@ -189,11 +189,10 @@ def test_delete_removes_it_and_frees_its_id(host: Host) -> None:
     host.thread(threadId="again", ephemeral=True)
     host.turn("again")
     for ephemeral in (False, True, True):
-        deleted = host.send("thread/delete", {"threadId": "AGAIN"})
-        started = host.send("thread/start", {"threadId": "again", "ephemeral": ephemeral})
-        assert host.result(deleted) == {}
-        assert host.result(started)["thread"]["ephemeral"] is ephemeral
+        assert host.call("thread/delete", threadId="AGAIN") == {}
+        assert host.call("thread/start", threadId="again", ephemeral=ephemeral)["thread"]["ephemeral"] is ephemeral
         assert host.heard("thread/deleted", threadId="again")
+        assert [method for method, _ in host.notices("again")][-1] == "thread/started"
     assert host.read("again")["turnCount"] == 0
     host.call("agentSession/delete", sessionId="again")
     host.refused("threadNotFound", "thread/read", threadId="again")

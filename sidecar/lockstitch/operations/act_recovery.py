@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 
 async def recover_orphans(runtime: Runtime) -> None:
     """See to the acts of dead boots. What cannot be done now is tried again at the next start or act."""
-    journals, alive = runtime.journals, runtime.boots.is_alive
-    if not CAN_OPEN_BENEATH:
+    if not CAN_OPEN_BENEATH or runtime.refusal is not None:
         return
+    journals, alive = runtime.journals, runtime.boots.is_alive
     try:
         found = await runtime.slowly(lambda: journals.take_over(alive))
     except OSError as error:

@@ -119,7 +119,7 @@ class _Act:
 
     async def run(self, ask: Callable[[View, ThreadRow], Asked]) -> Done:
         if self._runtime.refusal is not None:
-            raise self._runtime.refusal
+            raise self._runtime.refusal  # what could not be recorded is not done
         if self._consent.backup:
             # What is only in memory is no backup of a file that nobody else has.
             self._runtime.ephemeral.refuse(self._thread_id, "given a backup")

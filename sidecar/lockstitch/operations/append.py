@@ -8,6 +8,7 @@ from typing import Any
 
 from lockstitch.codec import Raw
 from lockstitch.operations.call import Call
+from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
@@ -16,6 +17,7 @@ from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams
 
+_WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
 _LARGE = 256 << 10
 """Requests with more bytes than this are checked in a worker thread."""
 
@@ -31,6 +33,7 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
         if has_files:
             snapshots = Snapshots(runtime, thread_id)
             await snapshots.prepare(events)
+        await _store_outputs(runtime, events)
         deltas = params.durability != "sync" and all(event.type in DELTAS for event in events)
         job: AppendJob = runtime.job(
             AppendJob,
@@ -50,6 +53,15 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
     if snapshots is not None:
         await snapshots.write_documents(done.thread, stored_events(done))
     return appended_value(done)
+
+
+async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
+    """Store what is too large for a line before the queue, so that the writer does not wait for it."""
+    large = [event for event in events if event.type in _WHOLE_ITEMS and large_output(event.payload["item"])]
+    if large:
+        stored = await runtime.slowly(lambda: [runtime.contents.spill(event.payload["item"]) for event in large])
+        for event, item in zip(large, stored, strict=True):
+            event.payload = {**event.payload, "item": item}
 
 
 def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], None]:

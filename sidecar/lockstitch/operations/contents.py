@@ -124,16 +124,10 @@ class Contents:
 
     def spill(self, item: dict[str, Any]) -> dict[str, Any]:
         """The item with an output over 64 KiB moved into the store, and its preview in its place."""
-        name = _OUTPUT.get(item["type"])
-        value = None if name is None else item.get(name)
-        if name is None or value is None:
+        data = large_output(item)
+        if data is None:
             return item
-        is_text = isinstance(value, str)
-        if is_text and len(value) <= SPILL_BYTES // 4:
-            return item
-        data = value.encode() if is_text else encode(value)
-        if len(data) <= SPILL_BYTES:
-            return item
+        name = _OUTPUT[item["type"]]
         sha256 = self.outputs.put(data)
         preview = preview_of(data)
         shown: Any = preview
@@ -146,6 +140,16 @@ class Contents:
 
 
 _OUTPUT = {"commandExecution": "aggregatedOutput", "mcpToolCall": "result", "dynamicToolCall": "contentItems"}
+
+
+def large_output(item: dict[str, Any]) -> bytes | None:
+    """The output of an item that is too large for a line; None if there is none."""
+    name = _OUTPUT.get(item["type"])
+    value = None if name is None else item.get(name)
+    if value is None or (isinstance(value, str) and len(value) <= SPILL_BYTES // 4):
+        return None
+    data = value.encode() if isinstance(value, str) else encode(value)
+    return data if len(data) > SPILL_BYTES else None
 
 
 def preview_of(data: bytes) -> str:

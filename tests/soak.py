@@ -1,0 +1,283 @@
+"""The long matrices: kills at every point, random kills and damage, several writers, full disks; prints counts.
+
+    python -m tests.soak --seconds 600 [--seed 1]
+
+Exit status 1 if anything was lost, doubled or left behind. Each round has its own data root and seed; the seed of a
+round that fails is printed, and `--seed N --rounds 1` runs it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.crash.host import GoneError, Host, RefusedError, database, judge, rollouts
+from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchive
+from tests.crash.zygote import Process
+
+Round = Callable[[Path, random.Random, Counter[str]], None]
+
+
+def kills(home: Path, chance: random.Random, counts: Counter[str]) -> None:
+    """Kill at a random point of a random change, twenty times on one data root."""
+    workspace = home.parent / "workspace"
+    workspace.mkdir()
+    scene = Scene(home, workspace, Host(home).start())
+    try:
+        for _ in range(20):
+            change = chance.choice(CHANGES)
+            thread = scene.thread()
+            if change is unarchive:
+                scene.host.call("thread/archive", threadId=thread)
+            torn = chance.random() < 0.2
+            rule = f"write {chance.randint(1, 4)} tear {chance.randint(0, 400)} kill"
+            scene.host.arm(rule if torn else f"* {chance.randint(1, 45)} kill")
+            with contextlib.suppress(GoneError):
+                change(scene, thread)
+            counts["kills"] += 1
+            if chance.random() < 0.15:  # the next start dies too
+                scene.host.kill()
+                scene.host = Host(home, f"* {chance.randint(1, 60)} kill")
+                with contextlib.suppress(GoneError):
+                    scene.host.start().call("thread/list")
+                counts["kills"] += 1
+            if chance.random() < 0.1:
+                scene.host.kill()
+                for part in home.glob("sqlite/*"):
+                    part.unlink()
+                counts["databases lost"] += 1
+            scene.restart()
+            settle_unknown(scene)
+            scene.check()
+        scene.host.close()
+        judge(home)
+    finally:
+        scene.host.kill()
+
+
+def killed_writers(home: Path, chance: random.Random, counts: Counter[str]) -> None:
+    """Two to eight writers to one thread; some are killed at any moment and replaced."""
+    first = Host(home).start()
+    shared = first.call("thread/start")["thread"]["id"]
+    answered: list[str] = []
+    hosts = [first, *(Host(home).start() for _ in range(chance.randint(1, 7)))]
+    moments = [(chance.random() < 0.6, chance.randint(1, 12), chance.randint(1, 9)) for _ in hosts]
+
+    def work(number: int) -> None:
+        dies, after, point = moments[number]
+        host = hosts[number]
+        for index in range(25):
+            if dies and index == after:
+                host.arm(f"* {point} kill")
+            try:
+                answered.extend(event["eventId"] for event in host.append(shared, ("host.note", {}), ("host.note", {})))
+            except GoneError:
+                counts["kills"] += 1
+                return
+            except RefusedError as error:
+                assert error.kind == "storageBusy", error
+                counts["busy"] += 1
+
+    _together([lambda number=number: work(number) for number in range(len(hosts))])
+    for host in hosts:
+        host.kill()
+    with Host(home).start() as host:
+        ids = [event["eventId"] for event in host.events(shared)]
+    _count(answered, ids, counts)
+    judge(home)
+
+
+def damage(home: Path, chance: random.Random, counts: Counter[str]) -> None:
+    """Random damage to rollouts and databases: no crash, no undamaged event lost, every loss told."""
+    with Host(home).start() as host:
+        threads = [host.call("thread/start")["thread"]["id"] for _ in range(3)]
+        for thread in threads:
+            host.append(thread, ("turn.started", {}), turnId="t")
+            for number in range(chance.randint(1, 40)):
+                host.append(
+                    thread, *[("host.note", {"n": number, "text": "é" * chance.randint(0, 200)})] * chance.randint(1, 3)
+                )
+            host.append(thread, ("turn.completed", {}), turnId="t")
+        known = {thread: {event["eventId"] for event in host.events(thread)} for thread in threads}
+    for _ in range(8):
+        counts["damages"] += 1
+        if chance.random() < 0.35:
+            path = database(home)
+            _hurt(path, chance)
+            with Host(home).start() as host:
+                for thread, file in rollouts(home).items():
+                    readable(host, thread, file)
+            continue
+        thread, path = chance.choice(list(rollouts(home).items()))
+        before = path.read_bytes()
+        hurt = _hurt(path, chance)
+        after = path.read_bytes()
+        if chance.random() < 0.3:
+            for part in home.glob("sqlite/*"):
+                part.unlink()
+        with Host(home).start() as host:
+            listed = {entry["id"] for entry in host.call("thread/list", limit=500)["data"]}
+            assert listed == set(rollouts(home)), "damage hides a thread"
+            events = {event["eventId"] for event in host.events(thread)}
+            sent = {name: line for name, line in _names(before).items() if name in known[thread]}
+            for name, line in sent.items():
+                if name not in events and b"\n" + line + b"\n" in b"\n" + after:
+                    counts["undamaged events lost"] += 1
+                    print(f"lost though undamaged: {name} of {path}, {hurt}", file=sys.stderr)
+            shown = host.call("thread/read", threadId=thread)["thread"]
+            if sent.keys() - events and not shown.get("partial"):
+                counts["untold losses"] += 1
+                print(f"untold: {sent.keys() - events} of {path}, {hurt}", file=sys.stderr)
+            host.append(thread, ("host.note", {"after": "damage"}))
+            events_after = host.events(thread)
+            assert events_after[-1]["payload"] == {"after": "damage"}
+            known[thread] = {event["eventId"] for event in events_after}
+
+
+def _names(data: bytes) -> dict[str, bytes]:
+    """The lines of a rollout by their event ids."""
+    return {
+        line.split(b'"eventId":"')[1].split(b'"')[0].decode("utf-8", "replace"): line
+        for line in data.split(b"\n")
+        if b'"eventId":"' in line
+    }
+
+
+def readable(host: Host, thread: str, path: Path) -> None:
+    events = host.events(thread)
+    sequences = [event["sequence"] for event in events]
+    assert sequences == sorted(set(sequences))
+    assert host.call("thread/read", threadId=thread, includeTurns=True)
+
+
+def _hurt(path: Path, chance: random.Random) -> str:
+    size = path.stat().st_size
+    at, length = chance.randrange(size), chance.choice((1, 1, 8, 60, 700))
+    kind = chance.choice(("flip", "zero", "cut", "noise", "remove", "double", "append"))
+    data = bytearray(path.read_bytes())
+    if kind == "flip":
+        data[at] ^= 1 << chance.randrange(8)
+    elif kind == "zero":
+        data[at : at + length] = bytes(len(data[at : at + length]))
+    elif kind == "cut":
+        del data[at:]
+    elif kind == "noise":
+        data[at : at + length] = chance.randbytes(length)
+    elif kind == "remove":
+        del data[at : at + length]
+    elif kind == "double":
+        data[at:at] = data[at : at + length]
+    else:
+        data += chance.choice((bytes(512), b"{", b"\n", b'{"sequence":1', chance.randbytes(90)))
+    path.write_bytes(bytes(data))
+    return f"{kind} of {length} at {at} of {size}"
+
+
+def faults(home: Path, chance: random.Random, counts: Counter[str]) -> None:
+    """Errors of the disk at random points; then everything is as if the refused requests had never been."""
+    workspace = home.parent / "workspace"
+    workspace.mkdir()
+    scene = Scene(home, workspace, Host(home).start())
+    names = ("write", "sync", "syncDirectory", "rename", "create", "mkdir", "cut", "rows", "commit", "begin")
+    try:
+        for _ in range(30):
+            thread = scene.thread()
+            change = chance.choice(CHANGES)
+            if change is unarchive:
+                scene.host.call("thread/archive", threadId=thread)
+            scene.host.arm(
+                *(
+                    f"{name} {chance.randint(1, 4)} fail {chance.choice((5, 13, 28, 30, 122))}"
+                    for name in chance.sample(names, chance.randint(1, 3))
+                )
+            )
+            counts["faults"] += 1
+            try:
+                change(scene, thread)
+            except RefusedError as error:
+                assert error.code == -32030, error
+                scene.pending.clear()
+            scene.host.arm()
+            with contextlib.suppress(RefusedError):  # archived, deleted or ended by now
+                one_event(scene, thread)
+            scene.pending.clear()
+        scene.restart()
+        settle_unknown(scene)
+        scene.check()
+        scene.host.close()
+        judge(home)
+    finally:
+        scene.host.kill()
+
+
+ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults]
+
+
+def _together(works: list[Callable[[], Any]]) -> None:
+    failures: list[BaseException] = []
+
+    def run(work: Callable[[], Any]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _count(answered: list[str], there: list[str], counts: Counter[str]) -> None:
+    counts["answered"] += len(answered)
+    counts["lost"] += len(set(answered) - set(there))
+    counts["duplicated"] += len(there) - len(set(there))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only", choices=sorted({entry.__name__ for entry in ROUNDS}))
+    chosen = parser.parse_args()
+    rounds = [entry for entry in ROUNDS if chosen.only in (None, entry.__name__)]
+    counts: Counter[str] = Counter({"kills": 0, "damages": 0, "lost": 0, "duplicated": 0, "gaps": 0, "failures": 0})
+    deadline, number = time.monotonic() + chosen.seconds, 0
+    while time.monotonic() < deadline and (chosen.rounds is None or number < chosen.rounds):
+        seed = chosen.seed + number
+        entry = rounds[seed % len(rounds)]
+        number += 1
+        place = Path(tempfile.mkdtemp(prefix="soak-"))
+        try:
+            entry(place / "home", random.Random(seed), counts)
+        except Exception as error:
+            text = str(error)
+            key = "gaps" if "gap" in text else "lost" if "lost" in text else "failures"
+            counts[key] += 1
+            print(f"seed {seed}, {entry.__name__}: {place}", file=sys.stderr)
+            traceback.print_exc()
+            continue
+        shutil.rmtree(place)
+    Process.end_server()
+    print(f"{number} rounds: " + ", ".join(f"{value} {name}" for name, value in counts.items()))
+    wrong = ("lost", "duplicated", "gaps", "failures", "undamaged events lost", "untold losses")
+    return int(any(counts[name] for name in wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
