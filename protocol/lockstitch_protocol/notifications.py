@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from lockstitch_protocol.events import AgentEvent
 from lockstitch_protocol.items import ThreadItem
+from lockstitch_protocol.replay import ThreadReplayEvent
 from lockstitch_protocol.thread import Thread
 from lockstitch_protocol.turn import Turn, Usage
 from lockstitch_protocol.wire import Count, Shape
@@ -127,6 +128,7 @@ NOTIFICATIONS: Final[dict[str, type[BaseModel]]] = {
     "thread/unarchived": ThreadArchived,
     "thread/deleted": ThreadDeleted,
     "thread/tokenUsage/updated": TokenUsageUpdated,
+    "thread/replay/event": ThreadReplayEvent,
     "turn/started": TurnNotification,
     "turn/completed": TurnNotification,
     "item/started": ItemStarted,

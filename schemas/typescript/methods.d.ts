@@ -31,6 +31,8 @@ import type {
   Empty,
   EventNotification,
   EventsDropped,
+  EvidenceExportParams,
+  EvidenceExportResult,
   FileCheckpointCaptureParams,
   FileCheckpointCaptureResult,
   FileCheckpointDiffParams,
@@ -58,6 +60,10 @@ import type {
   ReasoningPayload,
   Receipt,
   ReceiptReadParams,
+  ReplayCaseExportParams,
+  ReplayCaseExportResult,
+  ReplayCaseVerifyParams,
+  ReplayCaseVerifyResult,
   RestoreParams,
   RestoreResult,
   RewindParams,
@@ -71,6 +77,8 @@ import type {
   ThreadDeleted,
   ThreadEventsListParams,
   ThreadEventsListResult,
+  ThreadExportParams,
+  ThreadExportResult,
   ThreadForkParams,
   ThreadItemsListParams,
   ThreadItemsListResult,
@@ -81,6 +89,9 @@ import type {
   ThreadOpened,
   ThreadParams,
   ThreadReadParams,
+  ThreadReplayEvent,
+  ThreadReplayParams,
+  ThreadReplayResult,
   ThreadResult,
   ThreadResumeParams,
   ThreadResumeResult,
@@ -139,6 +150,10 @@ export interface Requests {
   "thread/delete": { params: ThreadParams; result: Empty };
   /** Take the last turns out of what is read; they stay in the log. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadResult };
+  /** Send a thread's recorded events. */
+  "thread/replay": { params: ThreadReplayParams; result: ThreadReplayResult };
+  /** A thread as one document, to read or to keep. */
+  "thread/export": { params: ThreadExportParams; result: ThreadExportResult };
   /** Open a turn with the user's message. */
   "turn/start": { params: TurnStartParams; result: TurnStartResult };
   /** End the open turn as interrupted. */
@@ -181,6 +196,12 @@ export interface Requests {
   "agentSession/fileCheckpoint/undo": { params: UndoParams; result: RewindResult };
   /** Read file versions and large outputs. */
   "artifact/read": { params: ArtifactReadParams; result: ArtifactReadResult };
+  /** Write what happened as files that others can check. */
+  "evidence/export": { params: EvidenceExportParams; result: EvidenceExportResult };
+  /** Write a session as a case that can be replayed elsewhere. */
+  "agentSession/replayCase/export": { params: ReplayCaseExportParams; result: ReplayCaseExportResult };
+  /** Check a replay case or an evidence pack. */
+  "agentSession/replayCase/verify": { params: ReplayCaseVerifyParams; result: ReplayCaseVerifyResult };
   /** Look for sessions that other tools wrote. */
   "conversationImport/source/scan": { params: SourceScanParams; result: SourceScanResult };
   /** What an import would bring. */
@@ -213,6 +234,8 @@ export interface ServerNotifications {
   "thread/deleted": ThreadDeleted;
   /** Usage was reported. */
   "thread/tokenUsage/updated": TokenUsageUpdated;
+  /** A recorded event of a replay. Nothing is done again: it tells what was done. */
+  "thread/replay/event": ThreadReplayEvent;
   /** A turn began or ended. */
   "turn/started": TurnNotification;
   /** A turn began or ended. */

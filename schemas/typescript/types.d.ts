@@ -2241,6 +2241,15 @@ export interface CompactionPayload {
   [k: string]: unknown;
 }
 /**
+ * How far the work is.
+ */
+export interface CompletionAuditSummary {
+  /**
+   * From the status of the last turn; `verifying` is never said by this version.
+   */
+  decision: "completed" | "needs_input" | "in_progress" | "failed" | "verifying";
+}
+/**
  * A file that holds something the timeline does not know.
  */
 export interface ConflictingFile {
@@ -2620,6 +2629,182 @@ export interface EventsDropped {
    * Read on after this one with thread/events/list.
    */
   afterSequence: number;
+}
+/**
+ * Params of evidence/export.
+ */
+export interface EvidenceExportParams {
+  /**
+   * The session (the thread's id).
+   */
+  sessionId: string;
+  /**
+   * Only this turn.
+   */
+  turnId?: string | null;
+  /**
+   * False: `events` stays empty; the pack has them anyway.
+   */
+  includeEvents?: boolean | null;
+  /**
+   * False: `artifacts` stays empty; the pack has them anyway.
+   */
+  includeArtifacts?: boolean | null;
+  /**
+   * False: no file is written.
+   */
+  includeEvidencePack?: boolean | null;
+  /**
+   * False: secrets that are recognised stay in.
+   */
+  redact?: boolean | null;
+}
+/**
+ * Result of evidence/export.
+ */
+export interface EvidenceExportResult {
+  /**
+   * The session.
+   */
+  session: AgentSession;
+  /**
+   * Its turns, oldest first.
+   */
+  turns: AgentTurn[];
+  /**
+   * Its events, without secrets unless redact is false.
+   */
+  events: AgentEvent[];
+  /**
+   * Its file versions and large outputs, without contents.
+   */
+  artifacts: Artifact[];
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  exportedAt: string;
+  /**
+   * The pack, if one was written.
+   */
+  evidencePack?: EvidencePack;
+}
+/**
+ * A pack that was written. Each export has a folder of its own; nothing is overwritten.
+ */
+export interface EvidencePack {
+  /**
+   * The folder, relative to the workspace or the data root.
+   */
+  packRelativeRoot: string;
+  /**
+   * The folder.
+   */
+  packAbsoluteRoot: string;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  exportedAt: string;
+  /**
+   * As `AgentSession.status`.
+   */
+  threadStatus: string;
+  /**
+   * As `AgentTurn.status`.
+   */
+  latestTurnStatus?: string;
+  /**
+   * Turns in it.
+   */
+  turnCount: number;
+  /**
+   * Items in these turns.
+   */
+  itemCount: number;
+  /**
+   * Questions to the user without an answer.
+   */
+  pendingRequestCount: number;
+  /**
+   * Always 0.
+   */
+  queuedTurnCount: number;
+  /**
+   * Length of `recentArtifacts` in its files.
+   */
+  recentArtifactCount: number;
+  /**
+   * What is missing, damaged or left out; empty: the pack is complete.
+   */
+  knownGaps: string[];
+  /**
+   * Counts.
+   */
+  observabilitySummary: ObservabilitySummary;
+  completionAuditSummary: CompletionAuditSummary;
+  /**
+   * Its files.
+   */
+  artifacts: EvidenceFile[];
+  /**
+   * SHA-256 of manifest.json: who keeps it elsewhere has proof of all.
+   */
+  manifestSha256: string;
+  /**
+   * How many different secrets of each kind were left out; absent with redact false.
+   */
+  redactions?: {
+    [k: string]: number;
+  };
+}
+/**
+ * Counts of a pack. Its names are snake_case on the wire.
+ */
+export interface ObservabilitySummary {
+  /**
+   * The form of the pack.
+   */
+  schema_version: "runtime-evidence-pack.v1";
+  /**
+   * Who made it.
+   */
+  source: string;
+  /**
+   * Events in it.
+   */
+  event_count: number;
+  /**
+   * File versions and large outputs in it.
+   */
+  artifact_count: number;
+  /**
+   * Files of the pack.
+   */
+  evidence_artifact_count: number;
+}
+/**
+ * A file of an evidence pack.
+ */
+export interface EvidenceFile {
+  /**
+   * What it holds.
+   */
+  kind: "summary" | "runtime" | "timeline" | "artifacts" | "events" | "receipts" | "content" | "manifest";
+  /**
+   * Its name for a person.
+   */
+  title: string;
+  /**
+   * Relative to the workspace; without one, to the data root.
+   */
+  relativePath: string;
+  /**
+   * Where it is.
+   */
+  absolutePath: string;
+  /**
+   * Its size.
+   */
+  bytes: number;
 }
 /**
  * A file that could not be captured.
@@ -3785,6 +3970,27 @@ export interface MessagePayload {
   [k: string]: unknown;
 }
 /**
+ * Something that is not what it was when the export was made.
+ */
+export interface Mismatch {
+  /**
+   * What differs.
+   */
+  kind: "file" | "expectation" | "event" | "item" | "turn" | "checkpoint" | "thread" | "content" | "projection";
+  /**
+   * Which: a file's name, a sequence, an id, or a sha256.
+   */
+  id: string;
+  /**
+   * What was recorded: a digest, a sum, or a word.
+   */
+  expected: string;
+  /**
+   * What is there now.
+   */
+  actual: string;
+}
+/**
  * No params.
  */
 export interface NoParams {}
@@ -4119,6 +4325,161 @@ export interface ReceiptReadParams {
    * The turn.
    */
   turnId: string;
+}
+/**
+ * Params of agentSession/replayCase/export.
+ */
+export interface ReplayCaseExportParams {
+  /**
+   * The session (the thread's id).
+   */
+  sessionId: string;
+  /**
+   * Kept in the case for whoever replays it.
+   */
+  locale?: string | null;
+  /**
+   * False: secrets that are recognised stay in.
+   */
+  redact?: boolean | null;
+}
+/**
+ * Result of agentSession/replayCase/export. The folder is self-contained and can be moved.
+ */
+export interface ReplayCaseExportResult {
+  /**
+   * The session.
+   */
+  sessionId: string;
+  /**
+   * The thread: the same id.
+   */
+  threadId: string;
+  /**
+   * As agentSession/start gave it.
+   */
+  workspaceId?: string;
+  /**
+   * The workspace; "" if there is none.
+   */
+  workspaceRoot: string;
+  /**
+   * The case's folder, relative to workspace or data root.
+   */
+  replayRelativeRoot: string;
+  /**
+   * The case's folder.
+   */
+  replayAbsoluteRoot: string;
+  /**
+   * The folder to hand on: the case's own.
+   */
+  handoffBundleRelativeRoot: string;
+  /**
+   * Where evidence packs of the thread are, if there are any.
+   */
+  evidencePackRelativeRoot: string;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  exportedAt: string;
+  /**
+   * As `AgentSession.status`.
+   */
+  threadStatus: string;
+  /**
+   * As `AgentTurn.status`.
+   */
+  latestTurnStatus?: string;
+  /**
+   * Questions to the user without an answer.
+   */
+  pendingRequestCount: number;
+  /**
+   * Always 0.
+   */
+  queuedTurnCount: number;
+  /**
+   * Always 0: nothing but the case is handed on.
+   */
+  linkedHandoffArtifactCount: number;
+  /**
+   * How many artifacts evidence-links.json names.
+   */
+  linkedEvidenceArtifactCount: number;
+  /**
+   * Length of `recentArtifacts` in input.json.
+   */
+  recentArtifactCount: number;
+  /**
+   * How many different secrets of each kind were left out; absent with redact false.
+   */
+  redactions?: {
+    [k: string]: number;
+  };
+  /**
+   * The files of the case.
+   */
+  artifacts: ReplayCaseFile[];
+}
+/**
+ * A file of a replay case.
+ */
+export interface ReplayCaseFile {
+  /**
+   * What it holds.
+   */
+  kind: "input" | "expected" | "grader" | "evidence_links" | "events" | "content";
+  /**
+   * Its name for a person.
+   */
+  title: string;
+  /**
+   * Relative to the workspace; without one, to the data root.
+   */
+  relativePath: string;
+  /**
+   * Where it is.
+   */
+  absolutePath: string;
+  /**
+   * Its size.
+   */
+  bytes: number;
+}
+/**
+ * Params of agentSession/replayCase/verify.
+ */
+export interface ReplayCaseVerifyParams {
+  /**
+   * The folder of a replay case or of an evidence pack, absolute.
+   */
+  path: string;
+}
+/**
+ * Result of agentSession/replayCase/verify.
+ */
+export interface ReplayCaseVerifyResult {
+  /**
+   * Whether everything is as it was.
+   */
+  ok: boolean;
+  /**
+   * Digest of what the events give when reduced again; "" if they do not.
+   */
+  projectionDigest: string;
+  /**
+   * The digest that was recorded; "" if it cannot be read.
+   */
+  expectedDigest: string;
+  /**
+   * How many items the events give.
+   */
+  itemCount: number;
+  /**
+   * What differs; at most 1,000 of them.
+   */
+  mismatches: Mismatch[];
 }
 /**
  * A call that is answered.
@@ -4653,6 +5014,58 @@ export interface ThreadEventsListResult {
   hasMore: boolean;
 }
 /**
+ * Params of thread/export.
+ */
+export interface ThreadExportParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people.
+   */
+  format: "jsonl" | "markdown";
+  /**
+   * A new file, absolute; its folder exists. Without one the content is in the reply.
+   */
+  path?: string | null;
+  /**
+   * False: secrets that are recognised stay in.
+   */
+  redact?: boolean | null;
+}
+/**
+ * Result of thread/export.
+ */
+export interface ThreadExportResult {
+  /**
+   * The file that was written.
+   */
+  path?: string;
+  /**
+   * The document, where no path was given.
+   */
+  content?: string;
+  /**
+   * Its size in UTF-8.
+   */
+  bytes: number;
+  /**
+   * SHA-256 of its bytes.
+   */
+  sha256: string;
+  /**
+   * True: events of the thread are lost.
+   */
+  partial?: boolean;
+  /**
+   * How many different secrets of each kind were left out; absent with redact false.
+   */
+  redactions?: {
+    [k: string]: number;
+  };
+}
+/**
  * Params of thread/fork. Without lastTurnId and beforeTurnId the whole thread is forked.
  */
 export interface ThreadForkParams {
@@ -4906,6 +5319,65 @@ export interface ThreadReadParams {
    * Whether the turns come with all their items.
    */
   includeTurns?: boolean | null;
+}
+/**
+ * A recorded event of a replay. Nothing is done again: it tells what was done.
+ */
+export interface ThreadReplayEvent {
+  /**
+   * The replay, as in its result.
+   */
+  replayId: string;
+  /**
+   * The event as thread/events/list returns it.
+   */
+  event: AgentEvent;
+}
+/**
+ * Params of thread/replay. What is sent are the events that are stored when the request begins.
+ */
+export interface ThreadReplayParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * Only events after this one.
+   */
+  afterSequence?: number | null;
+  /**
+   * Only events up to this one, itself too.
+   */
+  untilSequence?: number | null;
+  /**
+   * 1 keeps the recorded gaps, 2 halves them; no gap is longer than 2 s. `max`: no gaps.
+   */
+  speed?: number | "max" | null;
+}
+/**
+ * Result of thread/replay, after the last event.
+ */
+export interface ThreadReplayResult {
+  /**
+   * The replay.
+   */
+  replayId: string;
+  /**
+   * How many events were sent.
+   */
+  eventCount: number;
+  /**
+   * Sequence of the first event sent.
+   */
+  firstSequence?: number;
+  /**
+   * Sequence of the last event sent.
+   */
+  lastSequence?: number;
+  /**
+   * SHA-256 of the events sent: of the bytes of each `event`, with an LF after it.
+   */
+  digest: string;
 }
 /**
  * A thread alone.

@@ -33,6 +33,7 @@ class DataRoot:
         "archived_sessions",
         "artifacts",
         "boots",
+        "exports",
         "journal",
         "log_file",
         "path",
@@ -56,6 +57,7 @@ class DataRoot:
         self.sqlite = path / "sqlite"
         self.timeline = self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
         self.artifacts = path / "artifacts"
+        self.exports = path / "exports"
         self.journal = path / "journal"
         self.quarantine = path / "quarantine"
         self.log_file = path / "log" / "sidecar.log"

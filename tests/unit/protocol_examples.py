@@ -232,6 +232,7 @@ JOB = {
     "createdAt": AT,
     "updatedAt": AT,
 }
+EXPORTED = {"title": "A file", "relativePath": "x/a", "absolutePath": "/w/x/a", "bytes": 4}
 THREAD_ONLY = {"threadId": "thread_1"}
 SESSION_ONLY = {"sessionId": "thread_1"}
 ONE_CHECKPOINT = {"sessionId": "thread_1", "checkpointId": "cp_1"}
@@ -308,6 +309,14 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "thread/unarchive": (THREAD_ONLY, {"thread": THREAD}),
     "thread/delete": (THREAD_ONLY, {}),
     "thread/rollback": ({"threadId": "thread_1", "numTurns": 1}, {"thread": THREAD}),
+    "thread/replay": (
+        {"threadId": "thread_1", "afterSequence": 3, "untilSequence": 9, "speed": 2},
+        {"replayId": "replay_1", "eventCount": 1, "firstSequence": 4, "lastSequence": 4, "digest": SHA},
+    ),
+    "thread/export": (
+        {"threadId": "thread_1", "format": "markdown", "path": None},
+        {"content": "# A thread\n", "bytes": 11, "sha256": SHA, "partial": True, "redactions": {}},
+    ),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),
@@ -466,6 +475,69 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"plan": [], "applied": True, "rewindId": "rewind_2"},
     ),
     "artifact/read": ({"sessionId": "thread_1", "includeContent": True}, {"artifacts": [ARTIFACT], "nextCursor": None}),
+    "evidence/export": (
+        {"sessionId": "thread_1", "turnId": None, "redact": False},
+        {
+            "session": SESSION,
+            "turns": [AGENT_TURN],
+            "events": [EVENT],
+            "artifacts": [ARTIFACT],
+            "exportedAt": AT,
+            "evidencePack": {
+                "packRelativeRoot": ".lockstitch/root_1/exports/thread_1/evidence/x",
+                "packAbsoluteRoot": "/w/.lockstitch/root_1/exports/thread_1/evidence/x",
+                "exportedAt": AT,
+                "threadStatus": "completed",
+                "turnCount": 1,
+                "itemCount": 2,
+                "pendingRequestCount": 0,
+                "queuedTurnCount": 0,
+                "recentArtifactCount": 1,
+                "knownGaps": [],
+                "observabilitySummary": {
+                    "schema_version": "runtime-evidence-pack.v1",
+                    "source": "lockstitch",
+                    "event_count": 3,
+                    "artifact_count": 1,
+                    "evidence_artifact_count": 8,
+                },
+                "completionAuditSummary": {"decision": "completed"},
+                "artifacts": [{**EXPORTED, "kind": "manifest"}],
+                "manifestSha256": SHA,
+                "redactions": {"token": 1},
+            },
+        },
+    ),
+    "agentSession/replayCase/export": (
+        {"sessionId": "thread_1", "locale": "de"},
+        {
+            "sessionId": "thread_1",
+            "threadId": "thread_1",
+            "workspaceRoot": "/w",
+            "replayRelativeRoot": ".lockstitch/root_1/exports/thread_1/replay/x",
+            "replayAbsoluteRoot": "/w/.lockstitch/root_1/exports/thread_1/replay/x",
+            "handoffBundleRelativeRoot": ".lockstitch/root_1/exports/thread_1/replay/x",
+            "evidencePackRelativeRoot": ".lockstitch/root_1/exports/thread_1/evidence",
+            "exportedAt": AT,
+            "threadStatus": "completed",
+            "pendingRequestCount": 0,
+            "queuedTurnCount": 0,
+            "linkedHandoffArtifactCount": 0,
+            "linkedEvidenceArtifactCount": 1,
+            "recentArtifactCount": 1,
+            "artifacts": [{**EXPORTED, "kind": "expected"}],
+        },
+    ),
+    "agentSession/replayCase/verify": (
+        {"path": "/w/case"},
+        {
+            "ok": False,
+            "projectionDigest": SHA,
+            "expectedDigest": SHA,
+            "itemCount": 2,
+            "mismatches": [{"kind": "item", "id": "item_1", "expected": SHA, "actual": "missing"}],
+        },
+    ),
     "conversationImport/source/scan": (
         {"sourceClient": "claude", "projectPath": "/w"},
         {"source": SOURCE, "threads": [SOURCE_THREAD], "nextCursor": None},
@@ -494,6 +566,7 @@ NOTIFICATION_EXAMPLES: dict[str, dict[str, Any]] = {
     "thread/unarchived": STEP,
     "thread/deleted": THREAD_ONLY,
     "thread/tokenUsage/updated": {**STEP, "turnId": "turn_1", "tokenUsage": {"total": USAGE, "last": USAGE}},
+    "thread/replay/event": {"replayId": "replay_1", "event": EVENT},
     "turn/started": {**STEP, "turn": {**TURN, "status": "inProgress"}},
     "turn/completed": {**STEP, "turn": TURN},
     "item/started": {**STEP, "turnId": "turn_1", "item": ITEMS[1], "startedAtMs": 1},

@@ -20,13 +20,12 @@ CONSTANTS = {
     "DIFF": "agentSession/fileCheckpoint/diff",
     "LIST": "agentSession/fileCheckpoint/list",
     "CAPTURE": "agentSession/fileCheckpoint/capture",
+    "SCAN": "conversationImport/source/scan",
+    "PREVIEW": "conversationImport/thread/preview",
+    "COMMIT": "conversationImport/thread/commit",
+    "JOB": "conversationImport/job/read",
 }
 ELSEWHERE = {
-    "conversationImport/source/scan": "test_conversation_import.py",
-    "conversationImport/thread/preview": "test_conversation_import.py",
-    "conversationImport/thread/commit": "test_conversation_import.py",
-    "conversationImport/job/read": "test_conversation_import.py",
-    "$/progress": "test_conversation_import.py: only an import reports progress now",
     "agentSession/fileCheckpoint/restore": "test_restore.py",
     "agentSession/fileCheckpoint/rewind": "test_restore.py",
     "agentSession/fileCheckpoint/undo": "test_restore.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
-from lockstitch.artifacts.paths import artifact_id
+from lockstitch.artifacts.paths import artifact_id, folder_name
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
@@ -35,8 +35,8 @@ _REMEMBERED = 256
 class Contents:
     """The stores of one data root. Safe for several threads."""
 
-    def __init__(self, artifacts: Path, root_id: str) -> None:
-        self._artifacts, self._root_id = artifacts, root_id
+    def __init__(self, artifacts: Path, exports: Path, root_id: str) -> None:
+        self._artifacts, self._exports, self._root_id = artifacts, exports, root_id
         self.outputs = Store(artifacts)
         self._sidecars: dict[str | None, Sidecar] = {}
         self._of_thread: dict[str, Sidecar] = {}
@@ -69,7 +69,7 @@ class Contents:
     def owned(self, row: ThreadRow, only: Sequence[str]) -> list[Path]:
         """What goes with a deleted thread: its documents and exports, and contents that no other refers to."""
         sidecar = self.sidecar(row.cwd if row.linked and row.cwd else None)
-        found = thread_folders(sidecar, row.thread_id)
+        found = [*thread_folders(sidecar, row.thread_id), self._exports / folder_name(row.thread_id)]
         for sha256 in only:
             found += sidecar.paths_of(sha256)
         return found

@@ -29,7 +29,7 @@ class MemoryContents(Contents):
     """The file versions and large outputs of one ephemeral thread."""
 
     def __init__(self, runtime: Runtime) -> None:
-        super().__init__(runtime.root.artifacts, runtime.root_id)
+        super().__init__(runtime.root.artifacts, runtime.root.exports, runtime.root_id)
         self.outputs = store = MemoryStore()
         self._sidecar = MemorySidecar(store)
 

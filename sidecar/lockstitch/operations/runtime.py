@@ -106,7 +106,7 @@ class Runtime:
             await self.interrupt_dead_turns()
 
     def _open(self) -> None:
-        self.contents = Contents(self.root.artifacts, self.root_id)
+        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
         self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
@@ -134,7 +134,7 @@ class Runtime:
         self.boots.close()
         self.refusal = error
         self.root_id = await anyio.to_thread.run_sync(_known_root_id, self.root.root_file)
-        self.contents = Contents(self.root.artifacts, self.root_id)
+        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
         self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
 

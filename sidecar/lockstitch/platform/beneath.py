@@ -22,7 +22,7 @@ from lockstitch.platform.files import open_private, replace, sync_directory, unl
 
 def can_open_beneath(system: object, supports_dir_fd: object) -> bool:
     """Whether a system's `os` module has all that opening beneath needs."""
-    needed = ("open", "stat", "mkdir", "unlink", "rename")
+    needed = ("open", "stat", "mkdir", "unlink", "rename", "rmdir")
     return (
         hasattr(system, "O_NOFOLLOW")
         and hasattr(system, "O_DIRECTORY")
@@ -71,6 +71,10 @@ class Directory(Protocol):
 
     def replace(self, source: str, target: str) -> None: ...
     def unlink(self, name: str) -> None: ...
+    def remove_directory(self, name: str) -> None:
+        """Remove an empty subdirectory."""
+        ...
+
     def sync(self) -> None: ...
     def close(self) -> None: ...
     def __enter__(self) -> Directory: ...
@@ -149,6 +153,9 @@ class OpenDirectory:
     def unlink(self, name: str) -> None:
         unlink(name, dir_fd=self._fd)
 
+    def remove_directory(self, name: str) -> None:
+        os.rmdir(name, dir_fd=self._fd)
+
     def sync(self) -> None:
         sync_directory(".", dir_fd=self._fd)
 
@@ -213,6 +220,9 @@ class PathDirectory:
 
     def unlink(self, name: str) -> None:
         unlink(self._at(name))
+
+    def remove_directory(self, name: str) -> None:
+        os.rmdir(self._at(name))
 
     def sync(self) -> None:
         sync_directory(self.where)

@@ -23,10 +23,10 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "agentSession": True,
     "capabilityDiscovery": True,
     "artifact": True,
-    "evidence": False,
+    "evidence": True,
     "workspace": False,
     "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
-    "threadReplay": False,
+    "threadReplay": True,
     "threadSearch": False,
     "conversationImport": ["codex", "claude"],
 }

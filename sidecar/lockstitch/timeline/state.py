@@ -21,6 +21,7 @@ from lockstitch.timeline.rows import (
     values_of,
 )
 
+_MOST_IDS = 1 << 17
 _KEEP = 4096
 """How many rows of a kind stay in memory between groups, beside those that are still open."""
 
@@ -63,6 +64,22 @@ class ThreadState:
     dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
     dirty_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
     new_rows: list[Row] = field(default_factory=list[Row])
+    _ids: set[int] | None = None
+    """Hashes of all turn and item ids, of a thread that was made here: an id that is not among them is new, and
+    need not be looked up. None: not all are known."""
+
+    def __post_init__(self) -> None:
+        if self.fresh:
+            self._ids = set()
+
+    def _is_new(self, key: str) -> bool:
+        return self.fresh or (self._ids is not None and hash(key) not in self._ids)
+
+    def _note(self, key: str) -> None:
+        if self._ids is not None:
+            self._ids.add(hash(key))
+            if len(self._ids) > _MOST_IDS:
+                self._ids = None
 
     @classmethod
     def load(cls, thread: ThreadRow, cold: Cold) -> ThreadState:
@@ -77,7 +94,7 @@ class ThreadState:
     def turn(self, turn_id: str) -> TurnRow | None:
         key = turn_id.lower()
         row = self.turns.get(key)
-        if row is None and not self.fresh:
+        if row is None and not self._is_new(key):
             row = self.cold.turn(self.thread.thread_no, turn_id)
             if row is not None:
                 row = self.turns[key] = self._same(row)
@@ -119,7 +136,7 @@ class ThreadState:
     def item(self, item_id: str) -> ItemRow | None:
         key = item_id.lower()
         row = self.items.get(key)
-        if row is None and not self.fresh and key not in self.absent_items:
+        if row is None and not self._is_new(key) and key not in self.absent_items:
             row = self.cold.item(self.thread.thread_no, item_id)
             if row is None:
                 self.absent_items.add(key)
@@ -164,12 +181,15 @@ class ThreadState:
         return row
 
     def touch_turn(self, row: TurnRow) -> None:
-        self.turns[row.turn_id.lower()] = row
+        key = row.turn_id.lower()
+        self.turns[key] = row
         self.dirty_turns[row.turn_no] = row
+        self._note(key)
 
     def touch_item(self, row: ItemRow) -> None:
         key = row.item_id.lower()
         self.items[key] = self.dirty_items[key] = row
+        self._note(key)
         if row.status == ItemStatus.in_progress and not row.outside:
             self.open_items[key] = row
         else:

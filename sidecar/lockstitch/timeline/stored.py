@@ -33,6 +33,9 @@ _REPLACE: dict[type[Any], str] = {
 _THREAD_COLUMNS = columns(ThreadRow)
 _TABLES = tuple(row.table for row in ROW_TYPES)
 
+_BY_PATH = "file_checkpoint_path"
+"""Left to itself SQLite walks all of a thread's checkpoints backwards to find a path that is new."""
+
 
 class StoredRows:
     """The rows of a database, one query each. Implements `state.Cold`."""
@@ -40,8 +43,9 @@ class StoredRows:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def one(self, row_type: type[R], where: str, *values: Any) -> R | None:
-        found = self._connection.execute(f"{SELECT[row_type]} WHERE {where}", values).fetchone()
+    def one(self, row_type: type[R], where: str, *values: Any, index: str = "") -> R | None:
+        by = f" INDEXED BY {index}" if index else ""
+        found = self._connection.execute(f"{SELECT[row_type]}{by} WHERE {where}", values).fetchone()
         return None if found is None else row_type(*found)
 
     def all(self, row_type: type[R], where: str, *values: Any) -> list[R]:
@@ -73,6 +77,7 @@ class StoredRows:
             "thread_no=? AND path=? AND (version_no IS NOT NULL OR op='confirmed') ORDER BY sequence DESC LIMIT 1",
             thread_no,
             path,
+            index=_BY_PATH,
         )
 
     def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None:
@@ -81,6 +86,7 @@ class StoredRows:
             "thread_no=? AND path=? AND version_no IS NOT NULL ORDER BY sequence DESC LIMIT 1",
             thread_no,
             path,
+            index=_BY_PATH,
         )
 
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None:
