@@ -232,6 +232,21 @@ def test_restore_works_while_the_process_lives(host: Host, workspace: Path) -> N
     assert [path.name for path in workspace.iterdir()] == ["notes.txt"]
 
 
+def test_it_is_replayed_and_exported_into_replies_only(host: Host, workspace: Path) -> None:
+    """Replay and the exports in a reply work; those that are files are refused, and leave none."""
+    thread = whole_life(host, workspace)
+    replayed = host.call("thread/replay", threadId=thread)
+    assert replayed["eventCount"] == host.read(thread)["lastSequence"]
+    document = host.call("thread/export", threadId=thread, format="jsonl", redact=False)
+    assert [json.loads(line)["sequence"] for line in document["content"].split("\n")[:2]] == [1, 2]
+    told = host.call("evidence/export", sessionId=thread, includeEvidencePack=False)
+    assert len(told["events"]) == replayed["eventCount"]
+    host.refused("invalidRequest", "evidence/export", sessionId=thread)
+    host.refused("invalidRequest", "agentSession/replayCase/export", sessionId=thread)
+    host.refused("invalidRequest", "thread/export", threadId=thread, format="markdown", path=str(workspace / "x.md"))
+    assert [path.name for path in workspace.iterdir()] == ["notes.txt"]
+
+
 def test_more_threads_than_the_writer_has_at_hand(host: Host) -> None:
     """A thread that was put aside goes on where it was: its sequences, turn and streamed text."""
     threads = [host.thread(ephemeral=True) for _ in range(70)]
