@@ -26,12 +26,6 @@ CONSTANTS = {
     "JOB": "conversationImport/job/read",
 }
 ELSEWHERE = {
-    "agentSession/fileCheckpoint/restore": "test_restore.py",
-    "agentSession/fileCheckpoint/rewind": "test_restore.py",
-    "agentSession/fileCheckpoint/undo": "test_restore.py",
-    "thread.rewound": "test_restore.py",
-    "thread.rolledForward": "test_restore.py",
-    "conflict": "test_restore.py",
     "storageFull": "tests/crash: needs a small file system",
     "storageReadOnly": "tests/crash: needs a file system that cannot be written",
     "storageBusy": "tests/crash: needs a lock that is held for 10 s",

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.wire.host import Host
 
+covers = pytest.mark.covers
+
 CHECKPOINT = "agentSession/fileCheckpoint"
 
 
@@ -129,7 +131,7 @@ def test_b56_ignored_and_untracked_files_stay(scene: Scene) -> None:
     }, "something else was touched, if only its mtime"
 
 
-@pytest.mark.covers("contentUnavailable")
+@covers("contentUnavailable")
 def test_b57_b58_a_capture_that_failed_is_never_restored(scene: Scene) -> None:
     """B57, B58: a version that could not be captured says so in the list, and a restore of it changes nothing."""
     scene.turn()
@@ -151,7 +153,7 @@ def test_b57_b58_a_capture_that_failed_is_never_restored(scene: Scene) -> None:
     assert plan["plan"][0]["action"] == "unavailable" and plan["plan"][0]["reason"] == "tooLarge"
 
 
-@pytest.mark.covers("agentSession/fileCheckpoint/restore", "agentSession/fileCheckpoint/undo", "conflict")
+@covers("agentSession/fileCheckpoint/restore", "agentSession/fileCheckpoint/undo", "conflict")
 def test_b60_the_users_own_edit_is_a_conflict_and_then_a_version(scene: Scene) -> None:
     """B60: agent v1, v2, the user edits, restore v1: both hashes are told; with backup the user's text is a version."""
     scene.turn()
@@ -201,7 +203,7 @@ def test_b61_looking_changes_nothing(scene: Scene) -> None:
     assert tree(scene.workspace) == before
 
 
-@pytest.mark.covers("agentSession/fileCheckpoint/rewind")
+@covers("agentSession/fileCheckpoint/rewind")
 def test_b65_a_file_that_the_agent_made_goes_only_as_it_made_it(scene: Scene) -> None:
     """B65: removed if its hash is what the agent wrote, kept with a conflict if the user changed it."""
     scene.turn()
@@ -237,7 +239,7 @@ def test_b67_one_missing_version_changes_neither_files_nor_conversation(scene: S
 
 
 # -- the contract -------------------------------------------------------------------------------------------------
-@pytest.mark.covers("invalidParams", "thread.rewound")
+@covers("invalidParams", "thread.rewound")
 def test_consent_is_needed(scene: Scene) -> None:
     """No act without confirmRestore but a dry run; undo takes exactly one id; what is unknown is not found."""
     turn = scene.turn()
@@ -265,7 +267,7 @@ def test_consent_is_needed(scene: Scene) -> None:
     assert [e["type"] for e in scene.host.events(scene.thread)][-2:] == ["thread.rewound", "thread.rewound"]
 
 
-@pytest.mark.covers("workspaceNotLinked", "workspaceUnavailable", "threadArchived")
+@covers("workspaceNotLinked", "workspaceUnavailable", "threadArchived")
 def test_threads_that_cannot_be_restored(scene: Scene, tmp_path: Path) -> None:
     """No workspace, one that is gone, an archived thread: refused, dry run or not."""
     loose = scene.host.thread()
@@ -382,7 +384,7 @@ def test_before_a_turn_keeps_what_the_user_did_between_the_turns(scene: Scene) -
     assert scene.data("a.txt") == b"agent 1\n"
 
 
-@pytest.mark.covers("thread.rolledBack", "thread.rolledForward", "turnActive")
+@covers("thread.rolledBack", "thread.rolledForward", "turnActive")
 def test_files_and_conversation_in_one_act(scene: Scene) -> None:
     """Both go back together and come back together; with a turn open neither does."""
     scene.turn()
@@ -470,3 +472,30 @@ def test_a_restore_makes_no_traces_and_fits_a_rebuild(place: Path, workspace: Pa
 
 def _views(host: Host, thread: str) -> list[Any]:
     return [host.read(thread, turns=True), host.events(thread), host.checkpoints(thread), host.items(thread)]
+
+
+def test_a_thread_that_lives_in_memory_only(host: Host, workspace: Path) -> None:
+    """Its files are restored and undone like any other's."""
+    scene = Scene(host, workspace)
+    scene.thread = host.thread(cwd=str(workspace), ephemeral=True)
+    scene.turn()
+    made = scene.agent("a.txt", b"1\n", beforeAbsent=True)
+    scene.agent("a.txt", b"2\n")
+    done = scene.restore(made)
+    assert scene.data("a.txt") == b"1\n"
+    scene.undo(restoreCheckpointId=done["restoreCheckpointId"])
+    assert scene.data("a.txt") == b"2\n"
+
+
+def test_a_fork_undoes_its_parents_rewind(scene: Scene) -> None:
+    """Acts come along with the events that record them."""
+    scene.turn()
+    scene.agent("a.txt", b"1\n", beforeAbsent=True)
+    scene.end()
+    scene.turn()
+    scene.agent("a.txt", b"2\n")
+    scene.end()
+    done = scene.rewind(scene.turns[0])
+    scene.thread = scene.host.call("thread/fork", threadId=scene.thread)["thread"]["id"]
+    scene.undo(rewindId=done["rewindId"])
+    assert scene.data("a.txt") == b"2\n"

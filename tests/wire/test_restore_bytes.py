@@ -14,6 +14,8 @@ import pytest
 from tests.wire.host import Host
 from tests.wire.test_restore import CHECKPOINT, Scene, actions, sha, tree
 
+covers = pytest.mark.covers
+
 SAMPLES = {
     "cp1252.txt": b"caf\x99 \xe9\n" * 3,
     "gbk.txt": "中文 公共函数\n".encode("gbk"),
@@ -253,7 +255,7 @@ PLANTS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
 }
 
 
-@pytest.mark.covers("pathRefused")
+@covers("pathRefused")
 @pytest.mark.parametrize("plant", PLANTS)
 def test_what_is_planted_after_capture_is_not_followed(scene: Scene, plant: str) -> None:
     """Links, special files and folders in the way: refused with a reason, in the plan too; nothing else moves."""

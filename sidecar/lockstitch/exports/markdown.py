@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from lockstitch.codec import encode
+from lockstitch.codec import encode, mapping
 from lockstitch.exports.facts import ThreadFacts
 from lockstitch.exports.summary import plain
 
@@ -33,10 +33,10 @@ def markdown_of(facts: ThreadFacts) -> str:
 
 def _about(facts: ThreadFacts, thread: dict[str, Any]) -> list[str]:
     found = [f"- Thread `{facts.thread_id}`"]
-    git = thread.get("gitInfo") or {}
+    git = mapping(thread.get("gitInfo"))
     for name, value in (
         ("Workspace", thread.get("cwd")),
-        ("Model", " ".join(filter(None, (thread.get("modelProvider"), thread.get("extra", {}).get("model"))))),
+        ("Model provider", thread.get("modelProvider")),
         ("Branch", git.get("branch")),
         ("Commit", git.get("sha")),
     ):
@@ -116,7 +116,7 @@ def _elsewhere(item: dict[str, Any]) -> str:
 def _change(item: dict[str, Any]) -> str:
     parts: list[str] = []
     for change in item["changes"]:
-        kind = change.get("kind") or {}
+        kind = mapping(change.get("kind"))
         path = plain(change["path"])
         if kind.get("move_path"):
             path += f" → {plain(kind['move_path'])}"
