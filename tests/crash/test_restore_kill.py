@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash.host import Gone, Host, Refused, judge
+from tests.crash.host import GoneError, Host, RefusedError, judge
 
 CHECKPOINT = "agentSession/fileCheckpoint"
 EVERY = int(os.environ.get("LOCKSTITCH_TEST_EVERY", "40"))
@@ -116,7 +116,7 @@ def test_a_kill_at_any_point_leaves_all_or_nothing(hosts: list[Host], tmp_path: 
         scene = Scene(host, tmp_path / f"w{number}")
         host.arm(f"* {number} kill")
         answered = False
-        with contextlib.suppress(Gone):
+        with contextlib.suppress(GoneError):
             scene.rewind()
             answered = True
         if host.process.poll() is None and answered:
@@ -153,7 +153,7 @@ def test_a_disk_that_fails_leaves_every_target_untouched(hosts: list[Host], tmp_
         host.arm(f"{step} {number} fail 28")
         try:
             scene.rewind()
-        except Refused as error:
+        except RefusedError as error:
             failed += 1
             host.arm()
             assert error.kind == "storageFull", (step, number, error)
@@ -180,7 +180,7 @@ def test_what_the_user_wrote_after_a_kill_stays(hosts: list[Host], tmp_path: Pat
     """Between the kill and the next start the user saved: recovery touches only what is as the journal left it."""
     scene = Scene(hosts[-1], tmp_path / "w")
     hosts[-1].arm("exchanged - trace", "exchanged@a.txt 1 kill")
-    with contextlib.suppress(Gone):
+    with contextlib.suppress(GoneError):
         scene.rewind()
     hosts[-1].kill()
     assert (scene.workspace / "a.txt").read_bytes() == b"a1\n", "it was killed after the exchange"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash.host import Host, Refused
+from tests.crash.host import Host, RefusedError
 from tests.crash.test_restore_kill import CHECKPOINT, started
 
 
@@ -97,7 +97,7 @@ def test_a_program_that_still_has_the_old_file_open(scene: Any) -> None:
     assert (workspace / "a.txt").read_bytes() == b"1\n"
     known = versions(host, thread, "a.txt")
     assert ("external", sha(b"2\nlate\n")) in known and known[-1][1] == sha(b"1\n")
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(RefusedError):
         host.call(f"{CHECKPOINT}/rewind", sessionId=thread, toTurnId="two", confirmRestore=True)
     assert (workspace / "a.txt").read_bytes() == b"2\n", "the late bytes are no conflict any more"
 
@@ -115,7 +115,7 @@ def test_a_link_planted_between_plan_and_exchange(scene: Any, tmp_path: Path, wh
     (os.symlink if what == "symlink" else os.link)(victim, workspace / "a.txt")
     host.arm()
     host.go_on()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         host.wait(key)
     assert refused.value.kind == "pathRefused"
     assert victim.read_bytes() == b"secret\n" and (workspace / "a.txt").read_bytes() == b"secret\n"

@@ -331,9 +331,9 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
-    async def exclusive(self, run: Callable[[Writer], Any]) -> Any:
+    async def exclusive(self, run: Callable[[Writer], Any], thread_id: str = "") -> Any:
         """Run something alone under the write lock, in the writer thread."""
-        return await self.submit(self.job(ExclusiveJob, run=run))
+        return await self.submit(self.job(ExclusiveJob, run=run, thread_id=thread_id))
 
     def deliver(self, answers: list[Callable[[], None]], happenings: list[Happening]) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -90,7 +90,7 @@ async def open_new(
         if ephemeral:
             runtime.ephemeral.forget(thread_id)
         raise
-    value = await runtime.read(opened(thread_id))
+    value = await runtime.read_thread(thread_id, opened(thread_id))
     call.after_reply.append(begin)
     return value
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstitch.codec import encode
-from lockstitch.errors import InvalidError, NotFoundError
+from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
 from lockstitch.operations.call import Call
 from lockstitch.operations.pages import ENVELOPE
 from lockstitch.operations.runtime import Runtime
@@ -20,6 +20,7 @@ from lockstitch.rollout.line import Draft
 from lockstitch.timeline import moves, queries
 from lockstitch.timeline.jobs import ExclusiveJob
 from lockstitch.timeline.reader import View
+from lockstitch.timeline.reconcile import remove as remove_path
 from lockstitch.timeline.rows import ThreadRow, TurnStatus
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol import thread as wire
@@ -35,7 +36,9 @@ async def archive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> di
 async def unarchive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
     """Take a thread out of the archive."""
     await _move(runtime, call, params.thread_id, False)
-    return await runtime.read(lambda view: {"thread": thread_value(view, view.thread(params.thread_id))})
+    return await runtime.read_thread(
+        params.thread_id, lambda view: {"thread": thread_value(view, view.thread(params.thread_id))}
+    )
 
 
 async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
@@ -50,20 +53,23 @@ async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
         if thread_id in runtime.ephemeral:
             await runtime.ephemeral.delete(call, thread_id)
             return
-        job, future = _alone(runtime, call, lambda writer: moves.delete(writer, thread_id))
+        job, future = _alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id))
     await runtime.settled(call, job, future)
 
 
 async def _move(runtime: Runtime, call: Call, thread_id: str, archived: bool) -> None:
     async with runtime.order.turn(thread_id):
         runtime.ephemeral.refuse(thread_id, "archived or taken out of the archive")
-        job, future = _alone(runtime, call, lambda writer: moves.set_archived(writer, thread_id, archived))
+        job, future = _alone(runtime, call, thread_id, lambda writer: moves.set_archived(writer, thread_id, archived))
     await runtime.settled(call, job, future)
 
 
-def _alone(runtime: Runtime, call: Call, run: Callable[[Writer], Any]) -> tuple[ExclusiveJob, asyncio.Future[Any]]:
+def _alone(
+    runtime: Runtime, call: Call, thread_id: str, run: Callable[[Writer], Any]
+) -> tuple[ExclusiveJob, asyncio.Future[Any]]:
     """Queue something that runs alone under the write lock."""
-    job: ExclusiveJob = runtime.job(ExclusiveJob, run=run, wait_for_reply=call.request_id is not None)
+    wait = call.request_id is not None
+    job: ExclusiveJob = runtime.job(ExclusiveJob, run=run, thread_id=thread_id, wait_for_reply=wait)
     return job, runtime.enqueue(job)
 
 
@@ -151,16 +157,20 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
         started = Draft("thread.started", encode(payload), new_id("evt"), now)
         staged = runtime.root.staged_rollout(runtime.boot_id, fork_id)
         closing = _closing(plan.open_turn, runtime.boot_id)
-        await runtime.slowly(
-            lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)
-        )
-        await runtime.exclusive(lambda writer: moves.adopt(writer, staged, fork_id, now))
+        try:
+            await runtime.slowly(
+                lambda: moves.write_fork(plan.source, plan.parent.size, plan.until, started, closing, staged)
+            )
+            await runtime.exclusive(lambda writer: moves.adopt(writer, staged, fork_id, now), fork_id)
+        except LockstitchError:
+            await runtime.slowly(lambda: remove_path(staged))
+            raise
     begin = runtime.feed.subscribe(call.connection, fork_id, 0)
     await runtime.write_all_documents(fork_id)
     call.after_reply.append(begin)
     if params.exclude_turns:
-        return await runtime.read(opened(fork_id))
-    return await runtime.read(_opened_with_turns(fork_id, call.connection.max_message_bytes))
+        return await runtime.read_thread(fork_id, opened(fork_id))
+    return await runtime.read_thread(fork_id, _opened_with_turns(fork_id, call.connection.max_message_bytes))
 
 
 def _opened_with_turns(thread_id: str, most: int | None) -> Callable[[View], dict[str, Any]]:

@@ -84,6 +84,8 @@ class ExclusiveJob(Job[Any]):
     """Something that needs the write lock for itself: archive, delete, recovery, rebuild."""
 
     run: Callable[[Writer], Any] = lambda writer: None
+    thread_id: str = ""
+    """The thread that it changes, if it is one."""
     wait_for_reply: bool = False
     """As for an append: what it causes is announced after the reply of the request that it serves."""
 

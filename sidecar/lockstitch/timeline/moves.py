@@ -155,7 +155,10 @@ def _write(fd: int, chunks: list[bytes]) -> None:
 
 
 def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None:
-    """Put a finished rollout in place as a new thread and index it. Raises ConflictError, StorageError."""
+    """Put a finished rollout in place as a new thread and index it.
+
+    Raises ConflictError, StorageError; it is then staged as before.
+    """
     if writer.rows.thread(thread_id) is not None:
         raise thread_exists(thread_id)
     root = writer.place.root
@@ -164,10 +167,19 @@ def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None
     make_private_directory(target.parent)
     with storage_errors(target):
         replace(staged, target)
-        sync_directory(target.parent)
-    recorder = Recorder.open(target)
     try:
-        found = RolloutPlace(thread_id, place, archived=False)
+        with storage_errors(target):
+            sync_directory(target.parent)
+        _index_new(writer, RolloutPlace(thread_id, place, archived=False))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            replace(target, staged)
+        raise
+
+
+def _index_new(writer: Writer, found: RolloutPlace) -> None:
+    recorder = Recorder.open(writer.place.root.resolve(found.path))
+    try:
         around = indexing(writer.place, writer.database)
         state = index_whole(around, writer.rows, writer.rows.next_thread_number(), found, recorder)
         store(writer.database.connection, state)

@@ -279,15 +279,19 @@ def _on_turn_end(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: i
     turn.status, turn.completed_at, turn.end_at = TURN_ENDS[fact.type], moment, fact.line_at
     turn.boot_id = None  # only asked of open turns; the events of this one keep it
     for item in [row for row in state.open_items.values() if row.turn_no == turn.turn_no]:
-        streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
-        whole = streamed and turn.status == TurnStatus.completed
-        item.status = ItemStatus.streamed if whole else ItemStatus.interrupted
+        item.status = _cut_off(item, turn)
         state.touch_item(item)
     if thread.open_turn_no == turn.turn_no:
         thread.open_turn_no, thread.pending = None, ""
     named = payloads.read_turn_ended(fact.payload).usage
     if named is not None and turn.usage_reported == 0:
         _add_usage(state, turn, named)
+
+
+def _cut_off(item: ItemRow, turn: TurnRow) -> ItemStatus:
+    """What an item without an end is once its turn is over: text that was streamed is whole if the turn completed."""
+    streamed = item.kind in (ItemKind.agentMessage, ItemKind.reasoning, ItemKind.plan)
+    return ItemStatus.streamed if streamed and turn.status == TurnStatus.completed else ItemStatus.interrupted
 
 
 def interrupt(state: ThreadState, moment: int) -> None:
@@ -350,7 +354,11 @@ def _on_delta(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
         return
     row = _item_row(state, fact, turn, fact.item_id, DELTAS[fact.type])
     row.parts = add_part(row.parts, fact.line_at, fact.line_length)
-    if row.status in (ItemStatus.interrupted, ItemStatus.streamed):
+    if turn is not None and turn.status != TurnStatus.in_progress:
+        # Another process ended the turn while this text waited for its segment to be full.
+        if row.status == ItemStatus.in_progress:
+            row.status = _cut_off(row, turn)
+    elif row.status in (ItemStatus.interrupted, ItemStatus.streamed):
         row.status = ItemStatus.in_progress
     state.touch_item(row)
 

@@ -38,6 +38,8 @@ from lockstitch.timeline.stored import StoredRows
 log = logging.getLogger(__name__)
 
 GROUP_JOBS = 512
+GROUP_THREADS = 100
+"""Each has its rollout open, and a process may open only so many files."""
 
 _STOP = object()
 
@@ -152,13 +154,18 @@ class Writer:
 
     def _serve(self, jobs: list[Job[Any]], *, flush_all: bool) -> None:
         together: list[Job[Any]] = []
+        threads: set[str] = set()
         for job in jobs:
             if isinstance(job, ExclusiveJob):
                 self._commit_group(together)
                 together = []
                 self._run_alone(job)
-            else:
-                together.append(job)
+                continue
+            if len(threads) > GROUP_THREADS:
+                self._commit_group(together)
+                together, threads = [], set()
+            together.append(job)
+            threads.add(getattr(job, "thread_id", ""))
         flush = self._hot.streaming() if flush_all else self._hot.overdue(time.monotonic())
         if together or flush:
             self._commit_group(together, flush)
@@ -294,6 +301,7 @@ class Writer:
             except DamagedDatabaseError:
                 self._damaged = True
                 self._let_go()
+                del self._happenings[before:]
                 if last:
                     self.fail(job, damaged_database(self.place.root))
             except BaseException as error:
@@ -303,7 +311,8 @@ class Writer:
                 return
             else:
                 self.answer(job, result)
-                self._leave()
+                if not self._leave():
+                    self._lag({job.thread_id.lower()})
                 if job.wait_for_reply:
                     caused = self._happenings[before:]
                     self._happenings[before:] = [replace(happening, hold=job) for happening in caused]
@@ -368,14 +377,18 @@ class Writer:
         group.answer()
         behind = group.behind if self._leave() else group.thread_ids
         if behind:
-            self.behind = behind
-            with suppress(LockstitchError):
-                self._enter()
-                if self._catch_up() is None:
-                    self._abandon()
-                else:
-                    self._lock.release()
+            self._lag(behind)
         return True
+
+    def _lag(self, threads: set[str]) -> None:
+        """The database did not take what the rollouts have: try once more at once, else with the next group."""
+        self.behind |= threads
+        with suppress(LockstitchError):
+            self._enter()
+            if self._catch_up() is None:
+                self._abandon()
+            else:
+                self._lock.release()
 
     def _catch_up(self) -> StorageError | None:
         """Bring rows that lag up to their rollouts, in a transaction of its own; why that is not possible, or None."""
