@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ def test_a_workspace_that_is_not_there_cannot_be_linked(host: Host, workspace: P
     """workspaceUnavailable: data.path, data.reason."""
     thread = host.thread()
     gone = str(workspace / "none")
+    host.refused("invalidParams", "thread/metadata/update", threadId=thread, workspace="")
     error = host.refused("workspaceUnavailable", "thread/metadata/update", threadId=thread, workspace=gone)
     assert error.code == -32020 and host.read(thread)["workspaceLinked"] is False
 
@@ -365,3 +367,13 @@ def test_an_empty_list_of_directories_lets_all_pass(tmp_path: Path) -> None:
         own.thread()
         assert len(own.call("thread/list", cwd=[])["data"]) == 1
         assert len(own.call("agentSession/list", cwd=[])["sessions"]) == 1
+
+
+def test_a_database_taken_away_with_its_directory_is_built_again(tmp_path: Path) -> None:
+    with Host(tmp_path.resolve()) as own:
+        thread = own.thread()
+        before = own.events(thread)
+        shutil.rmtree(own.root / "data" / "sqlite")
+        assert own.events(thread) == before
+        own.append(thread, None, ("x.later", {}))
+        assert own.events(thread)[-1]["type"] == "x.later"
