@@ -115,14 +115,16 @@ _MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^\[:,\s]-0)")
 
 def _is_too_deep(value: Any) -> bool:
     """Whether lists and objects lie more than MAX_DEPTH deep in each other; level by level, without recursion."""
-    inner: list[Any] = [value]
+    level: list[Any] = [value] if type(value) is dict or type(value) is list else []
     for _ in range(MAX_DEPTH + 1):
-        level: list[Any] = [found for found in inner if type(found) is dict or type(found) is list]
         if not level:
             return False
-        inner = []
-        for found in level:
-            inner += found.values() if type(found) is dict else found
+        level = [
+            inner
+            for found in level
+            for inner in (found.values() if type(found) is dict else found)
+            if type(inner) is dict or type(inner) is list
+        ]
     return True
 
 

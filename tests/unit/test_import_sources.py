@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def test_other_files_are_refused_by_name(tmp_path: Path, content: str, found: st
         open_source(path)
     assert "Claude Code" in caught.value.message
     assert caught.value.facts["errors"][0]["path"] == "sourcePath"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs are of POSIX")
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        with pytest.raises(InvalidError, match="not a regular file"):
+            open_source(path)
 
 
 def test_missing_files(tmp_path: Path) -> None:

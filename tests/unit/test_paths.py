@@ -58,7 +58,7 @@ REFUSED = {
 @pytest.mark.parametrize(("reason", "path"), [(r, p) for r, given in REFUSED.items() for p in given])
 def test_refused_everywhere(reason: str, path: str, style: ModuleType):
     """The same answer whatever the platform, with and without a workspace."""
-    for workspace in (None, "/work/space" if style is posixpath else "D:\\work"):
+    for workspace in (None, "/project/space" if style is posixpath else "D:\\work"):
         with pytest.raises(RefusedError) as caught:
             paths.workspace_path(path, workspace, style=style)
         assert caught.value.kind == "pathRefused"

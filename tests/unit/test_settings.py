@@ -22,8 +22,8 @@ from lockstitch.settings import (
     parse_arguments,
 )
 
-LINUX = {"platform": "linux", "home": "/home/ada", "cwd": "/work"}
-MAC = {"platform": "darwin", "home": "/Users/ada", "cwd": "/work"}
+LINUX = {"platform": "linux", "home": "/home/ada", "cwd": "/project"}
+MAC = {"platform": "darwin", "home": "/Users/ada", "cwd": "/project"}
 WINDOWS = {
     "platform": "win32",
     "home": "C:\\Users\\ada",
@@ -80,17 +80,17 @@ def test_windows_is_what_platformdirs_says(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("given", "path"),
     [
-        ("data", "/work/data"),
-        ("./data/", "/work/data"),
+        ("data", "/project/data"),
+        ("./data/", "/project/data"),
         ("../data", "/data"),
         ("../../../data", "/data"),
         ("/a//b/./c/", "/a/b/c"),
         ("/a/link/../b", "/a/link/../b"),  # a link could make it mean another place
-        ("link/../b", "/work/link/../b"),
+        ("link/../b", "/project/link/../b"),
         ("../a/../b", "/a/../b"),
         ("~/data", "/home/ada/data"),
         ("~", "/home/ada"),
-        ("~bob/data", "/work/~bob/data"),
+        ("~bob/data", "/project/~bob/data"),
     ],
 )
 def test_the_path_is_absolute_and_links_are_not_resolved(given: str, path: str) -> None:

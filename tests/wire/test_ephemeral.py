@@ -189,11 +189,10 @@ def test_delete_removes_it_and_frees_its_id(host: Host) -> None:
     host.thread(threadId="again", ephemeral=True)
     host.turn("again")
     for ephemeral in (False, True, True):
-        deleted = host.send("thread/delete", {"threadId": "AGAIN"})
-        started = host.send("thread/start", {"threadId": "again", "ephemeral": ephemeral})
-        assert host.result(deleted) == {}
-        assert host.result(started)["thread"]["ephemeral"] is ephemeral
+        assert host.call("thread/delete", threadId="AGAIN") == {}
+        assert host.call("thread/start", threadId="again", ephemeral=ephemeral)["thread"]["ephemeral"] is ephemeral
         assert host.heard("thread/deleted", threadId="again")
+        assert [method for method, _ in host.notices("again")][-1] == "thread/started"
     assert host.read("again")["turnCount"] == 0
     host.call("agentSession/delete", sessionId="again")
     host.refused("threadNotFound", "thread/read", threadId="again")
@@ -230,6 +229,21 @@ def test_restore_works_while_the_process_lives(host: Host, workspace: Path) -> N
     turn = host.read(thread, turns=True)["turns"][0]["id"]
     rewind = {"sessionId": thread, "toTurnId": turn, "position": "before", "confirmRestore": True}
     host.refused("conflict", f"{CHECKPOINT}/rewind", **rewind)
+    assert [path.name for path in workspace.iterdir()] == ["notes.txt"]
+
+
+def test_it_is_replayed_and_exported_into_replies_only(host: Host, workspace: Path) -> None:
+    """Replay and the exports in a reply work; those that are files are refused, and leave none."""
+    thread = whole_life(host, workspace)
+    replayed = host.call("thread/replay", threadId=thread)
+    assert replayed["eventCount"] == host.read(thread)["lastSequence"]
+    document = host.call("thread/export", threadId=thread, format="jsonl", redact=False)
+    assert [json.loads(line)["sequence"] for line in document["content"].split("\n")[:2]] == [1, 2]
+    told = host.call("evidence/export", sessionId=thread, includeEvidencePack=False)
+    assert len(told["events"]) == replayed["eventCount"]
+    host.refused("invalidRequest", "evidence/export", sessionId=thread)
+    host.refused("invalidRequest", "agentSession/replayCase/export", sessionId=thread)
+    host.refused("invalidRequest", "thread/export", threadId=thread, format="markdown", path=str(workspace / "x.md"))
     assert [path.name for path in workspace.iterdir()] == ["notes.txt"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ def test_a_workspace_that_is_not_there_cannot_be_linked(host: Host, workspace: P
     """workspaceUnavailable: data.path, data.reason."""
     thread = host.thread()
     gone = str(workspace / "none")
+    host.refused("invalidParams", "thread/metadata/update", threadId=thread, workspace="")
     error = host.refused("workspaceUnavailable", "thread/metadata/update", threadId=thread, workspace=gone)
     assert error.code == -32020 and host.read(thread)["workspaceLinked"] is False
 
@@ -306,3 +308,72 @@ def test_a_client_that_takes_little(tmp_path: Path) -> None:
                 break
         assert len(names) == 8 and "huge" not in names
         assert len(json.dumps(page)) < 50_000
+
+
+@covers("messageTooLarge")
+def test_pages_of_every_list_fit_a_client_that_takes_little(tmp_path: Path) -> None:
+    """No message is above maxMessageBytes, every page goes on behind what is too large, and a fork is told."""
+    most = 20_000
+    with Host(tmp_path.resolve(), maxMessageBytes=most) as own:
+        for n in range(30):
+            own.call("thread/start", name=str(n) * 400, cwd=str(tmp_path))
+        thread = own.thread(cwd=str(tmp_path))
+        for n in range(8):
+            turn = own.turn(thread, "q" * 500)
+            for k in range(4):
+                item = {"type": "agentMessage", "id": f"m{n}_{k}", "text": "w" * 500}
+                own.append(thread, turn, ("item.completed", {"item": item}))
+            snapshot = {"path": f"f{n}.txt", "content": "x" * 4000, "beforeAbsent": True, "title": "t" * 2500}
+            own.append(thread, turn, ("artifact.snapshot", snapshot), ("turn.completed", {}))
+        lists: list[tuple[str, str, dict[str, Any], int]] = [
+            ("thread/list", "data", {"limit": 500}, 31),
+            ("agentSession/list", "sessions", {"limit": 500}, 31),
+            ("thread/turns/list", "data", {"threadId": thread}, 8),
+            ("thread/items/list", "data", {"threadId": thread}, 48),
+            ("agentSession/fileCheckpoint/list", "checkpoints", {"sessionId": thread}, 8),
+            ("artifact/read", "artifacts", {"sessionId": thread, "includeContent": True}, 8),
+        ]
+        for method, key, params, count in lists:
+            found: list[Any] = []
+            cursor: str | None = None
+            pages = 0
+            while pages == 0 or cursor is not None:
+                page = own.call(method, **params, **({"cursor": cursor} if cursor else {}))
+                found += page[key]
+                cursor, pages = page["nextCursor"], pages + 1
+            assert len(found) == count and pages > 1, (method, len(found), pages)
+        assert len(own.events(thread)) > 50
+        fork = own.call("thread/fork", threadId=thread)["thread"]
+        assert fork["turns"] == [] and fork["turnCount"] == 8
+        error = own.refused("messageTooLarge", "thread/resume", threadId=thread)
+        assert error.data["use"] == "thread/turns/list"
+        page = own.call("thread/resume", threadId=thread, initialTurnsPage={"limit": 25})["initialTurnsPage"]
+        assert 0 < len(page["data"]) < 8 and page["nextCursor"]
+        error = own.refused(
+            "messageTooLarge",
+            "agentSession/runtimeEvents/append",
+            sessionId=thread,
+            runtimeEvents=[{"type": "x.large", "payload": {"text": "h" * 30_000}}],
+        )
+        assert error.data["stored"] is True
+        error = own.refused("messageTooLarge", "thread/events/list", threadId=thread, types=["x.large"])
+        after = error.data["afterSequence"]
+        assert own.call("thread/events/list", threadId=thread, afterSequence=after)["hasMore"] is False
+
+
+@covers("thread/list")
+def test_an_empty_list_of_directories_lets_all_pass(tmp_path: Path) -> None:
+    with Host(tmp_path.resolve()) as own:
+        own.thread()
+        assert len(own.call("thread/list", cwd=[])["data"]) == 1
+        assert len(own.call("agentSession/list", cwd=[])["sessions"]) == 1
+
+
+def test_a_database_taken_away_with_its_directory_is_built_again(tmp_path: Path) -> None:
+    with Host(tmp_path.resolve()) as own:
+        thread = own.thread()
+        before = own.events(thread)
+        shutil.rmtree(own.root / "data" / "sqlite")
+        assert own.events(thread) == before
+        own.append(thread, None, ("x.later", {}))
+        assert own.events(thread)[-1]["type"] == "x.later"

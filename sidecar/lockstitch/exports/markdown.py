@@ -36,7 +36,7 @@ def _about(facts: ThreadFacts, thread: dict[str, Any]) -> list[str]:
     git = mapping(thread.get("gitInfo"))
     for name, value in (
         ("Workspace", thread.get("cwd")),
-        ("Model", " ".join(filter(None, (thread.get("modelProvider"), thread.get("extra", {}).get("model"))))),
+        ("Model provider", thread.get("modelProvider")),
         ("Branch", git.get("branch")),
         ("Commit", git.get("sha")),
     ):

@@ -1,6 +1,8 @@
 """What a secret looks like: few patterns, each so particular that what it matches is one.
 
 Invariant: a hash, an id or a signature matches none of them; what stands in a secret's place matches none either.
+Invariant: each begins with plain characters, its sign: a text is searched for those, which costs next to nothing, and
+the pattern is only tried where they stand. None can take longer than its length times a constant.
 """
 
 from __future__ import annotations
@@ -8,64 +10,89 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_START, _END = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 _PRIVATE = r"(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_NAMED = (
-    r"(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)(?:_(?:KEY|BASE|VALUE|[0-9]+))?"
-)
+_NAME_GOES_ON = r"(?:_(?:KEY|BASE|VALUE|[0-9]+))?"
 _NO_VALUE = r"(?![0-9]+(?![^\s'\"`])|process\.|os\.|env\.|import\.|self\.|this\.|[A-Za-z_.]+\()"
 
-_TOKENS = (
-    r"gh[pousr]_[A-Za-z0-9]{20,255}",
-    r"github_pat_[A-Za-z0-9_]{22,255}",
-    r"glpat-[A-Za-z0-9_-]{20,255}",
-    r"xox[abeoprs]-[A-Za-z0-9-]{10,255}",
-    r"sk-ant-[A-Za-z0-9_-]{16,255}",
-    r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,255}",
-    r"sk-[A-Za-z0-9]{32,255}",
-    r"[sr]k_live_[A-Za-z0-9]{16,255}",
-    r"npm_[A-Za-z0-9]{36}",
-    r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,500}",
-    r"hf_[A-Za-z0-9]{30,255}",
-    r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    r"eyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,8000}\.[A-Za-z0-9_-]{16,4000}",
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    kind: str
+    sign: str
+    pattern: re.Pattern[str]
+    """Matched where the sign begins. Where it has a group `secret`, only that is the secret."""
+
+
+def _alone(kind: str, sign: str, rest: str) -> _Pattern:
+    """A word by itself: no letter or digit stands directly before or behind it."""
+    return _Pattern(kind, sign, re.compile(rf"(?<![A-Za-z0-9]){re.escape(sign)}{rest}(?![A-Za-z0-9])"))
+
+
+def _assigned(name: str) -> _Pattern:
+    return _Pattern(
+        "envAssignment",
+        name.removesuffix("S?"),
+        re.compile(
+            rf"(?<![a-z]){name}{_NAME_GOES_ON}=[\"']?{_NO_VALUE}(?P<secret>[^\s'\"`$\[<{{*(\\][^\s'\"`]{{5,4000}})"
+        ),
+    )
+
+
+PATTERNS: tuple[_Pattern, ...] = (
+    _Pattern(
+        "privateKey",
+        "-----BEGIN ",
+        re.compile(
+            rf"-----BEGIN {_PRIVATE}(?:(?:(?!-----BEGIN )[\s\S]){{0,20000}}?-----END {_PRIVATE}"
+            rf'|(?:(?:\\[nr]|[\s+|>"-])*[A-Za-z0-9+/=]{{16,}})+)'
+        ),
+    ),
+    *(_alone("cloudKey", sign, r"[A-Z0-9]{16}") for sign in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    _alone("cloudKey", "AIza", r"[0-9A-Za-z_-]{35}"),
+    *(_alone("token", sign, r"[A-Za-z0-9]{20,255}") for sign in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
+    _alone("token", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
+    _alone("token", "glpat-", r"[A-Za-z0-9_-]{20,255}"),
+    _alone("token", "xox", r"[abeoprs]-[A-Za-z0-9-]{10,255}"),
+    _alone(
+        "token",
+        "sk-",
+        r"(?:ant-[A-Za-z0-9_-]{16,255}|(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,255}|[A-Za-z0-9]{32,255})",
+    ),
+    _alone("token", "sk_live_", r"[A-Za-z0-9]{16,255}"),
+    _alone("token", "rk_live_", r"[A-Za-z0-9]{16,255}"),
+    _alone("token", "npm_", r"[A-Za-z0-9]{36}"),
+    _alone("token", "pypi-AgEIcHlwaS5vcmc", r"[A-Za-z0-9_-]{50,500}"),
+    _alone("token", "hf_", r"[A-Za-z0-9]{30,255}"),
+    _alone("token", "SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    _alone("token", "eyJ", r"[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,8000}\.[A-Za-z0-9_-]{16,4000}"),
+    *(
+        _Pattern(
+            "token",
+            sign,
+            re.compile(
+                rf"{sign}[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?(?i:bearer|basic|token)\s{{1,4}}"
+                r"(?P<secret>[A-Za-z0-9._~+/=-]{16,4000})"
+            ),
+        )
+        for sign in ("uthorization", "UTHORIZATION")
+    ),
+    _Pattern(
+        "urlPassword",
+        "://",
+        re.compile(
+            r"(?<=[A-Za-z0-9+.-])://[^\s/:@'\"<>]{0,100}:(?P<secret>(?![$*{%<])[^\s/@'\"<>\[\]]{1,200})@(?=[\w\[])"
+        ),
+    ),
+    *(
+        _assigned(name)
+        for name in (
+            *("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "ACCESSKEY"),
+            *("PRIVATE_KEY", "CREDENTIALS?"),
+        )
+    ),
 )
 
-PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
-    "privateKey": (
-        re.compile(rf"-----BEGIN {_PRIVATE}(?:(?!-----BEGIN )[\s\S]){{0,20000}}?-----END {_PRIVATE}"),
-        re.compile(rf'-----BEGIN {_PRIVATE}(?:(?:\\[nr]|[\s+|>"-])*[A-Za-z0-9+/=]{{16,}})+'),
-    ),
-    "cloudKey": (
-        re.compile(rf"{_START}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}{_END}"),
-        re.compile(rf"{_START}AIza[0-9A-Za-z_-]{{35}}{_END}"),
-    ),
-    "token": (
-        re.compile(rf"{_START}(?:{'|'.join(_TOKENS)}){_END}"),
-        re.compile(
-            r"(?i:authorization)[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?i:bearer|basic|token)\s{1,4}"
-            r"(?P<secret>[A-Za-z0-9._~+/=-]{16,4000})"
-        ),
-    ),
-    "urlPassword": (
-        re.compile(
-            r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'\"<>]{0,100}:"
-            r"(?P<secret>(?![$*{%<])[^\s/@'\"<>\[\]]{1,200})@(?=[\w\[])"
-        ),
-    ),
-    "envAssignment": (
-        re.compile(
-            rf"(?<![A-Za-z0-9_])[A-Z0-9_]{{0,60}}?{_NAMED}=[\"']?{_NO_VALUE}"
-            r"(?P<secret>[^\s'\"`$\[<{*(\\][^\s'\"`]{5,4000})"
-        ),
-    ),
-}
-"""Kind to patterns. Where one has a group `secret`, only that is the secret."""
-
-_SIGNS = re.compile(
-    rb"PRIVATE KEY|AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|k_live_|npm_|pypi-|hf_|SG\."
-    rb"|eyJ|(?i:authorization)|://|SECRET|TOKEN|PASSW|API_?KEY|ACCESS_?KEY|CREDENTIAL"
-)
+_SIGNS = tuple(pattern.sign.encode() for pattern in PATTERNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +106,23 @@ class Secret:
 
 def may_hold(data: bytes) -> bool:
     """Whether bytes of ours (JSON or a text) could hold a secret at all; cheap, and never wrongly false."""
-    return _SIGNS.search(data) is not None
+    return any(sign in data for sign in _SIGNS)
 
 
 def secrets_in(text: str) -> list[Secret]:
     """The secrets of a whole text, in order, none overlapping another."""
     found: list[Secret] = []
-    for kind, patterns in PATTERNS.items():
-        for pattern in patterns:
-            group = "secret" if "secret" in pattern.groupindex else 0
-            found += [Secret(*match.span(group), kind) for match in pattern.finditer(text)]
+    for known in PATTERNS:
+        at = text.find(known.sign)
+        while at >= 0:
+            match = known.pattern.match(text, at)
+            if match is not None:
+                group = "secret" if "secret" in known.pattern.groupindex else 0
+                found.append(Secret(*match.span(group), known.kind))
+                at = match.end() - 1
+            at = text.find(known.sign, at + 1)
+    if len(found) < 2:
+        return found
     found.sort(key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
     for secret in found:

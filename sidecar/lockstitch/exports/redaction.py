@@ -27,6 +27,7 @@ class Redactor:
         self._cut: dict[str, str] = {}
         self._key_lines: set[str] = set()
         self._seen: dict[str, set[bytes]] = {}
+        self._harmless: set[str] = set()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -45,6 +46,7 @@ class Redactor:
         `preview` is its beginning as lines show it: where that cuts a secret in two, it is redacted as the whole is.
         The lines of a private key are known from then on, also where a diff shows only some of them.
         """
+        self._harmless.clear()
         if not may_hold(data) and data[:2] not in (b"\xff\xfe", b"\xfe\xff", b"\x00\x00"):
             return False
         text = as_text(data)
@@ -77,8 +79,13 @@ class Redactor:
         cut = self._cut.get(text)
         if cut is not None:
             return cut
+        if text in self._harmless:  # the same text is in a line, its item and the turn: looked at once
+            return text
         found = self._found(text)
-        return _without(text, found, 0, len(text)) if found else text
+        if found:
+            return _without(text, found, 0, len(text))
+        self._harmless.add(text)
+        return text
 
     def value(self, value: Any) -> Any:
         """A decoded JSON value without secrets; the same object where nothing changes."""
@@ -99,7 +106,7 @@ class Redactor:
     def _found(self, text: str) -> list[Secret]:
         if len(text) < 8:
             return []
-        found = self._note(text) if may_hold(text.encode("utf-8", "replace")) else []
+        found = self._note(text)
         if not self._key_lines:
             return found
         lines = [

@@ -5,6 +5,7 @@ Invariant: a name or a folder decides nothing; what is not supported is refused 
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -60,6 +61,10 @@ def _refuse(path: Path, found: str) -> InvalidError:
 def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> Iterator[dict[str, Any]]:
     """The objects among the first lines of a file, read as they are asked for; damaged ones left out."""
     try:
+        # A FIFO would keep the reader for ever, and a device may have no end.
+        kind = path.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise _refuse(path, "not a regular file")
         with path.open("rb") as file:
             yield from _objects(file, lines, size)
     except FileNotFoundError:

@@ -202,7 +202,15 @@ class _Act:
                 if found.data is None or found.sha256 != step.live.sha256:
                     step.reason = "changed"
                     raise conflict([step])
-                self._sidecar.put(found.data)
+                if not self._is_stored(step.live.sha256):
+                    self._sidecar.put(found.data)
+
+    def _is_stored(self, sha256: str | None) -> bool:
+        """Whether a sound copy of what a version holds is there: it was made durable when it was recorded."""
+        with suppress(UnavailableError):
+            self._sidecar.get(sha256 or "")
+            return True
+        return False
 
     def _take_back(self, journal: Journal) -> None:
         done = roll_back(self._workspace, journal, self._sidecar.put)

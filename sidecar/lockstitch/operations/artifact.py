@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 
 from lockstitch.artifacts.content import as_text
@@ -10,6 +11,7 @@ from lockstitch.codec import ParseError, decode, mapping, present
 from lockstitch.errors import UnavailableError
 from lockstitch.operations.call import Call
 from lockstitch.operations.file_checkpoint import workspace_of
+from lockstitch.operations.pages import fitting
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.checkpoints import Recorded
@@ -26,47 +28,69 @@ RECENT = 20
 
 async def read(runtime: Runtime, call: Call, params: ArtifactReadParams) -> dict[str, Any]:
     """A page of a thread's artifacts, by sequence."""
-    del call
+    most = call.connection.max_message_bytes
     after = key_of("artifacts", params.cursor, int)
 
-    def look(view: View) -> tuple[ThreadRow, list[dict[str, Any]], str | None]:
+    def look(view: View) -> tuple[ThreadRow, list[tuple[int, dict[str, Any]]], int | None]:
         thread = view.thread(params.session_id)
         turn_no = None if params.turn_id is None else turn_of(view, thread, params.turn_id).turn_no
         start = 0 if after is None else after[0]
-        found: list[dict[str, Any]] = []
+        found: list[tuple[int, dict[str, Any]]] = []
         with view.rollout(thread) as rollout:
             while True:
                 page = queries.artifacts(
                     view, thread.thread_no, turn_no=turn_no, after=start, limit=params.limit - len(found)
                 )
-                values = artifact_values(view, thread, page.rows, rollout.lines)
-                found += [v for v in values if params.artifact_ref in (None, v["artifactRef"])]
+                values = _values_at(view, thread, page.rows, rollout.lines)
+                found += [at for at in values if params.artifact_ref in (None, at[1]["artifactRef"])]
                 if not page.more or len(found) >= params.limit:
-                    cursor = cursor_of("artifacts", page.rows[-1].sequence) if page.more else None
-                    return thread, found, cursor
+                    return thread, found, page.rows[-1].sequence if page.more else None
                 start = page.rows[-1].sequence
 
-    thread, found, cursor = await runtime.read_thread(params.session_id, look)
-    if params.include_content:
-        await runtime.slowly(lambda: [_add_content(runtime, thread, value) for value in found])
-    return {"artifacts": found, "nextCursor": cursor}
+    thread, found, last = await runtime.read_thread(params.session_id, look)
+
+    def entries() -> Iterator[dict[str, Any]]:
+        for _, value in found:
+            if params.include_content:
+                _add_content(runtime, thread, value)
+            yield value
+
+    def facts(number: int) -> dict[str, Any]:
+        place, value = found[number]
+        return {"artifactRef": value["artifactRef"], "nextCursor": cursor_of("artifacts", place)}
+
+    # Contents are read one by one, no further than the client's limit lets them through.
+    count = await runtime.slowly(lambda: fitting(entries(), most, facts))
+    if count < len(found):
+        last = found[count - 1][0]
+    return {
+        "artifacts": [value for _, value in found[:count]],
+        "nextCursor": None if last is None else cursor_of("artifacts", last),
+    }
 
 
 def artifact_values(
     view: View, thread: ThreadRow, places: list[queries.ArtifactPlace], lines: Lines
 ) -> list[dict[str, Any]]:
     """Artifacts as they are listed, without contents."""
+    return [value for _, value in _values_at(view, thread, places, lines)]
+
+
+def _values_at(
+    view: View, thread: ThreadRow, places: list[queries.ArtifactPlace], lines: Lines
+) -> list[tuple[int, dict[str, Any]]]:
+    """The artifacts whose lines can be read, each with its place in the order of pages."""
     wanted = [place.checkpoint or place.item for place in places]
-    found: list[dict[str, Any]] = []
+    found: list[tuple[int, dict[str, Any]]] = []
     for place, line in zip(places, lines.many([(r.line_at, r.line_length) for r in wanted if r]), strict=True):
         if line is None:
             continue
         try:
             if place.checkpoint is not None:
-                found.append(_version_value(Recorded.of_line(thread, view.root_id, line)))
+                found.append((place.sequence, _version_value(Recorded.of_line(thread, view.root_id, line))))
             elif place.item is not None:
                 start = place.item.item_at
-                found.append(_output_value(line, line[start : start + place.item.item_length]))
+                found.append((place.sequence, _output_value(line, line[start : start + place.item.item_length])))
         except ParseError:
             continue
     return found

@@ -121,6 +121,10 @@ class Feed:
     def _end(self, subscription: Subscription) -> None:
         subscription.gone = True
         subscription.wake.set()
+        self._let_go(subscription)
+
+    def _let_go(self, subscription: Subscription) -> None:
+        """Nothing more is offered to it."""
         key = subscription.thread_id.lower()
         rest = [known for known in self._watching.get(key, ()) if known is not subscription]
         if rest:
@@ -171,6 +175,7 @@ class Feed:
     def _offer(self, subscription: Subscription, happening: Happening) -> None:
         if isinstance(happening, Removed):
             subscription.queue.append(Gone())
+            self._let_go(subscription)  # a new thread of the same id is another one
         elif isinstance(happening, Committed):
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))

@@ -15,6 +15,7 @@ from lockstitch.diff import diff_files
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError, UnavailableError
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import MAX_FILE_BYTES
+from lockstitch.operations.pages import fitting
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.operations.thread_reads import turn_of
@@ -31,7 +32,7 @@ from lockstitch_protocol import file_checkpoint as wire
 
 async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListParams) -> dict[str, Any]:
     """Checkpoints, newest first."""
-    del call
+    most = call.connection.max_message_bytes
     after = key_of("checkpoints", params.cursor, int)
 
     def look(view: View) -> dict[str, Any]:
@@ -50,12 +51,23 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         )
         with view.rollout(thread) as rollout:
             found = summaries_of(view, thread, page.rows, rollout.lines)
+
+        def facts(number: int) -> dict[str, Any]:
+            entry = found[number]
+            cursor = cursor_of("checkpoints", entry["sequence"])
+            return {"itemId": entry["checkpointId"], "checkpointId": entry["checkpointId"], "nextCursor": cursor}
+
+        count = fitting(found, most, facts)
+        # A row whose line is damaged has no entry: the page ends at its last row, or at the last entry that fits.
+        last = page.rows[-1].sequence if page.more else None
+        if count < len(found):
+            last = found[count - 1]["sequence"]
         return {
             "sessionId": thread.thread_id,
             "threadId": thread.thread_id,
             "checkpointCount": queries.count_checkpoints(view, thread.thread_no, path, turn_no),
-            "checkpoints": found,
-            "nextCursor": cursor_of("checkpoints", page.rows[-1].sequence) if page.more else None,
+            "checkpoints": found[:count],
+            "nextCursor": None if last is None else cursor_of("checkpoints", last),
         }
 
     return await runtime.read_thread(params.session_id, look)

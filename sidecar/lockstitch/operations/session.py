@@ -9,6 +9,7 @@ from lockstitch.codec import decode, present
 from lockstitch.operations import thread, thread_moves, turn
 from lockstitch.operations.artifact import recent_artifacts
 from lockstitch.operations.call import Call
+from lockstitch.operations.pages import fitting
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.operations.views.items import item_values
@@ -48,20 +49,21 @@ async def start(runtime: Runtime, call: Call, params: wire.AgentSessionStartPara
 
 async def list_(runtime: Runtime, call: Call, params: wire.AgentSessionListParams) -> dict[str, Any]:
     """Sessions, the last updated first."""
-    del call
+    most = call.connection.max_message_bytes
     archived: bool | None = False
     if params.archived_only:
         archived = True
     elif params.include_archived:
         archived = None
     filter_ = queries.ThreadFilter(archived=archived)
-    if params.cwd is not None:
+    if params.cwd is not None and params.cwd != []:
         spelled = [params.cwd] if isinstance(params.cwd, str) else params.cwd
         filter_.workspaces = await runtime.slowly(lambda: [key_of_workspace(path) for path in spelled])
     after = key_of("sessions", params.cursor, int, int, str)
 
     def look(view: View) -> dict[str, Any]:
         found: list[dict[str, Any]] = []
+        rows: list[ThreadRow] = []
         key = after
         while True:
             page = queries.threads(view, filter_, "updated_at", True, key, params.limit)
@@ -69,15 +71,21 @@ async def list_(runtime: Runtime, call: Call, params: wire.AgentSessionListParam
                 value = overview_value(view, row)
                 if params.workspace_id is None or value.get("workspaceId") == params.workspace_id:
                     found.append(value)
+                    rows.append(row)
                 if len(found) == params.limit:
-                    more = page.more or number + 1 < len(page.rows)
-                    return {"sessions": found, "nextCursor": _cursor(row) if more else None}
+                    return _page(found, rows, page.more or number + 1 < len(page.rows), most)
             if not page.more:
-                return {"sessions": found, "nextCursor": None}
+                return _page(found, rows, False, most)
             last = page.rows[-1]
             key = [last.updated_at, last.created_at, last.thread_id]
 
     return await runtime.read(look)
+
+
+def _page(found: list[dict[str, Any]], rows: list[ThreadRow], more: bool, most: int | None) -> dict[str, Any]:
+    count = fitting(found, most, lambda n: {"threadId": rows[n].thread_id, "nextCursor": _cursor(rows[n])})
+    more = more or count < len(found)
+    return {"sessions": found[:count], "nextCursor": _cursor(rows[count - 1]) if more else None}
 
 
 def _cursor(row: ThreadRow) -> str:

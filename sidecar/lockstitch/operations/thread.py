@@ -9,7 +9,7 @@ from lockstitch.codec import decode, encode, present
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
-from lockstitch.operations.thread_reads import turns_page
+from lockstitch.operations.thread_reads import refuse_too_large, turns_page
 from lockstitch.operations.views.threads import opened_value, read_extra, thread_value
 from lockstitch.operations.views.turns import turn_values
 from lockstitch.operations.workspaces import workspace_fields
@@ -108,13 +108,13 @@ def opened(thread_id: str) -> Callable[[View], dict[str, Any]]:
 async def resume(runtime: Runtime, call: Call, params: wire.ThreadResumeParams) -> dict[str, Any]:
     """Open a thread and watch it, from `afterSequence` or from now."""
     async with runtime.order.turn(params.thread_id):
-        value, last = await runtime.read_thread(params.thread_id, _resumed(params))
+        value, last = await runtime.read_thread(params.thread_id, _resumed(params, call.connection.max_message_bytes))
     after = last if params.after_sequence is None else min(params.after_sequence, last)
     call.after_reply.append(runtime.feed.subscribe(call.connection, value["thread"]["id"], after))
     return value
 
 
-def _resumed(params: wire.ThreadResumeParams) -> Callable[[View], tuple[dict[str, Any], int]]:
+def _resumed(params: wire.ThreadResumeParams, most: int | None) -> Callable[[View], tuple[dict[str, Any], int]]:
     def look(view: View) -> tuple[dict[str, Any], int]:
         row = view.thread(params.thread_id)
         refuse_archived(row)
@@ -125,13 +125,16 @@ def _resumed(params: wire.ThreadResumeParams) -> Callable[[View], tuple[dict[str
             if asked is not None:
                 found = queries.turns(view, row.thread_no, asked.sort_direction == "desc", None, asked.limit)
                 values = turn_values(view, row, found.rows, asked.items_view, rollout.lines)
-                page = turns_page(found, values, asked.sort_direction)
+                thread_size = 0 if most is None else len(encode(opened_value(view, row, thread_value(view, row, []))))
+                page = turns_page(found, values, asked.sort_direction, most and most - thread_size)
             elif not params.exclude_turns:
                 found = queries.turns(view, row.thread_no, False, None, 1 << 40)
                 turns = turn_values(view, row, found.rows, "full", rollout.lines)
         value = opened_value(view, row, thread_value(view, row, turns))
         if page is not None:
             value["initialTurnsPage"] = page
+        if turns:
+            refuse_too_large(value, row.thread_id, most)
         return value, row.last_sequence
 
     return look
@@ -217,6 +220,8 @@ async def rollback(runtime: Runtime, call: Call, params: wire.ThreadRollbackPara
         if state.open_turn() is not None:
             raise turn_is_open(state.thread.thread_id, admission.open_turn_id)
         count = params.num_turns
+        if (count is None) == (params.to_turn_id is None):
+            raise InvalidError.at("numTurns", "exactly one of numTurns and toTurnId is required")
         if params.to_turn_id is not None:
             turn = state.turn(params.to_turn_id)
             if turn is None or turn.hidden:
@@ -227,8 +232,7 @@ async def rollback(runtime: Runtime, call: Call, params: wire.ThreadRollbackPara
                     turnId=params.to_turn_id,
                 )
             count = sum(row.turn_no > turn.turn_no for row in state.last_visible_turns(state.thread.turn_count))
-        if count is None:
-            raise InvalidError.at("numTurns", "one of numTurns and toTurnId is required")
+        assert count is not None
         if count > state.thread.turn_count:
             raise InvalidError.at("numTurns", f"the thread has only {state.thread.turn_count} turns")
         if count:

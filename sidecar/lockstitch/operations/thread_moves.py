@@ -9,6 +9,7 @@ from typing import Any
 from lockstitch.codec import encode
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
 from lockstitch.operations.call import Call
+from lockstitch.operations.pages import ENVELOPE
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread import opened, started_payload
 from lockstitch.operations.thread_reads import turn_of
@@ -169,16 +170,21 @@ async def fork(runtime: Runtime, call: Call, params: wire.ThreadForkParams) -> d
     call.after_reply.append(begin)
     if params.exclude_turns:
         return await runtime.read_thread(fork_id, opened(fork_id))
-    return await runtime.read_thread(fork_id, _opened_with_turns(fork_id))
+    return await runtime.read_thread(fork_id, _opened_with_turns(fork_id, call.connection.max_message_bytes))
 
 
-def _opened_with_turns(thread_id: str) -> Callable[[View], dict[str, Any]]:
+def _opened_with_turns(thread_id: str, most: int | None) -> Callable[[View], dict[str, Any]]:
     def look(view: View) -> dict[str, Any]:
         row = view.thread(thread_id)
         found = queries.turns(view, row.thread_no, False, None, 1 << 40)
         with view.rollout(row) as rollout:
             turns = turn_values(view, row, found.rows, "full", rollout.lines)
-        return opened_value(view, row, thread_value(view, row, turns))
+        value = opened_value(view, row, thread_value(view, row, turns))
+        # The fork is made: a client that cannot take its turns in one message gets it without them, as with
+        # excludeTurns, and not an error.
+        if most is not None and len(encode(value)) + ENVELOPE > most:
+            return opened(thread_id)(view)
+        return value
 
     return look
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from lockstitch.codec import Raw, encode
+from lockstitch.codec import Raw, encode, present
 from lockstitch.errors import NotFoundError, RefusedError
 from lockstitch.operations.call import Call
 from lockstitch.operations.notices import records_after
+from lockstitch.operations.pages import ENVELOPE, entry_too_large, fitting
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.items import item_values, placed
 from lockstitch.operations.views.threads import thread_value
@@ -34,25 +34,32 @@ async def read(runtime: Runtime, call: Call, params: wire.ThreadReadParams) -> d
                 found = queries.turns(view, row.thread_no, False, None, 1 << 40)
                 turns = turn_values(view, row, found.rows, "full", rollout.lines)
         value = {"thread": thread_value(view, row, turns)}
-        if most is not None and params.include_turns:
-            size = len(encode(value))
-            if size > most:
-                raise RefusedError(
-                    f"Thread {row.thread_id} with its turns is {size} bytes, more than the client takes; read it in "
-                    "pages with thread/turns/list.",
-                    kind="messageTooLarge",
-                    use="thread/turns/list",
-                    bytes=size,
-                    limit=most,
-                )
+        if params.include_turns:
+            refuse_too_large(value, row.thread_id, most)
         return value
 
     return await runtime.read_thread(params.thread_id, look)
 
 
+def refuse_too_large(value: dict[str, Any], thread_id: str, most: int | None) -> None:
+    """Raises RefusedError for a thread with its turns that is more than the client takes."""
+    if most is None:
+        return
+    size = len(encode(value))
+    if size + ENVELOPE > most:
+        raise RefusedError(
+            f"Thread {thread_id} with its turns is {size} bytes, more than the client takes; read it in pages with "
+            "thread/turns/list.",
+            kind="messageTooLarge",
+            use="thread/turns/list",
+            bytes=size,
+            limit=most,
+        )
+
+
 async def list_(runtime: Runtime, call: Call, params: wire.ThreadListParams) -> dict[str, Any]:
     """A page of threads."""
-    del call
+    most = call.connection.max_message_bytes
     kind = f"threads:{params.sort_key}:{params.sort_direction}"
     after = key_of(kind, params.cursor, int, int, str)
     filter_ = queries.ThreadFilter(
@@ -63,7 +70,7 @@ async def list_(runtime: Runtime, call: Call, params: wire.ThreadListParams) -> 
         parent=params.parent_thread_id,
         ancestor=params.ancestor_thread_id,
     )
-    if params.cwd is not None:
+    if params.cwd is not None and params.cwd != []:
         spelled = [params.cwd] if isinstance(params.cwd, str) else params.cwd
         filter_.workspaces = await runtime.slowly(lambda: [key_of_workspace(path) for path in spelled])
     descending = params.sort_direction == "desc"
@@ -71,9 +78,15 @@ async def list_(runtime: Runtime, call: Call, params: wire.ThreadListParams) -> 
     def look(view: View) -> dict[str, Any]:
         page = queries.threads(view, filter_, params.sort_key, descending, after, params.limit)
         data = [thread_value(view, row, open_turn=_is_served(runtime, view, row)) for row in page.rows]
-        value: dict[str, Any] = {"data": data, "nextCursor": None, "backwardsCursor": None}
-        if page.more:
-            value["nextCursor"] = _thread_cursor(kind, params.sort_key, page.rows[-1])
+
+        def facts(number: int) -> dict[str, Any]:
+            row = page.rows[number]
+            return {"threadId": row.thread_id, "nextCursor": _thread_cursor(kind, params.sort_key, row)}
+
+        count = fitting(data, most, facts)
+        value: dict[str, Any] = {"data": data[:count], "nextCursor": None, "backwardsCursor": None}
+        if page.more or count < len(data):
+            value["nextCursor"] = _thread_cursor(kind, params.sort_key, page.rows[count - 1])
         if page.rows:
             other = f"threads:{params.sort_key}:{'asc' if descending else 'desc'}"
             value["backwardsCursor"] = _thread_cursor(other, params.sort_key, page.rows[0])
@@ -105,16 +118,22 @@ async def turns_list(runtime: Runtime, call: Call, params: wire.ThreadTurnsListP
         page = queries.turns(view, row.thread_no, descending, None if after is None else after[0], params.limit)
         with view.rollout(row) as rollout:
             values = turn_values(view, row, page.rows, params.items_view, rollout.lines)
-        fitting = _fitting(values, most, lambda number: {"turnId": page.rows[number].turn_id})
-        if fitting < len(values):
-            page = queries.Page(page.rows[:fitting], True)
-        return turns_page(page, values[:fitting], params.sort_direction)
+        return turns_page(page, values, params.sort_direction, most)
 
     return await runtime.read_thread(params.thread_id, look)
 
 
-def turns_page(page: queries.Page[TurnRow], values: list[Any], direction: str) -> dict[str, Any]:
-    """A page of turns with its cursors."""
+def turns_page(page: queries.Page[TurnRow], values: list[Any], direction: str, most: int | None) -> dict[str, Any]:
+    """A page of turns with its cursors, cut to what a client that takes `most` bytes can take."""
+
+    def facts(number: int) -> dict[str, Any]:
+        row = page.rows[number]
+        cursor = cursor_of(f"turns:{direction}", row.turn_no)
+        return {"turnId": row.turn_id, "use": "thread/items/list", "nextCursor": cursor}
+
+    count = fitting(values, most, facts)
+    if count < len(values):
+        page, values = queries.Page(page.rows[:count], True), values[:count]
     value: dict[str, Any] = {"data": values, "nextCursor": None, "backwardsCursor": None}
     if page.more:
         value["nextCursor"] = cursor_of(f"turns:{direction}", page.rows[-1].turn_no)
@@ -122,25 +141,6 @@ def turns_page(page: queries.Page[TurnRow], values: list[Any], direction: str) -
         other = "asc" if direction == "desc" else "desc"
         value["backwardsCursor"] = cursor_of(f"turns:{other}", page.rows[0].turn_no)
     return value
-
-
-def _fitting(values: list[Any], most: int | None, facts: Callable[[int], dict[str, Any]]) -> int:
-    """How many of the values a client's message limit lets through. Raises RefusedError if not even one."""
-    if most is None:
-        return len(values)
-    size = 512
-    for number, value in enumerate(values):
-        size += len(encode(value)) + 1
-        if size > most:
-            if number == 0:
-                raise RefusedError(
-                    "A single entry is larger than the client's maxMessageBytes; raise that limit to read it.",
-                    kind="messageTooLarge",
-                    limit=most,
-                    **facts(0),
-                )
-            return number
-    return len(values)
 
 
 async def items_list(runtime: Runtime, call: Call, params: wire.ThreadItemsListParams) -> dict[str, Any]:
@@ -166,14 +166,14 @@ async def items_list(runtime: Runtime, call: Call, params: wire.ThreadItemsListP
             item = page.rows[number]
             return {"itemId": item.item_id, "nextCursor": cursor_of(kind, item.turn_no, item.sequence)}
 
-        fitting = _fitting(values, most, facts)
+        count = fitting((placed([v], [o]) for v, o in zip(values, owners, strict=True)), most, facts)
         value: dict[str, Any] = {
-            "data": placed(values[:fitting], owners[:fitting]),
+            "data": placed(values[:count], owners[:count]),
             "nextCursor": None,
             "backwardsCursor": None,
         }
-        if page.more or fitting < len(values):
-            last = page.rows[fitting - 1]
+        if page.more or count < len(values):
+            last = page.rows[count - 1]
             value["nextCursor"] = cursor_of(kind, last.turn_no, last.sequence)
         if page.rows:
             first = page.rows[0]
@@ -205,22 +205,21 @@ async def events_list(runtime: Runtime, call: Call, params: wire.ThreadEventsLis
     def look(view: View) -> dict[str, Any]:
         row = view.thread(params.thread_id)
         data: list[Raw] = []
-        size, more = 512, False
+        size, more = ENVELOPE, False
         for record in records_after(view, row, params.after_sequence):
             if types is not None and record.line.type not in types:
                 continue
             event = event_of_line(row.thread_id, record.line)
             size += len(event) + 1
-            if len(data) == params.limit or (data and most is not None and size > most):
+            too_large = most is not None and size > most
+            if too_large and not data:
+                line = record.line
+                facts = present({"eventId": line.eventId, "itemId": line.itemId, "afterSequence": line.sequence})
+                raise entry_too_large(most or 0, **facts)
+            if len(data) == params.limit or too_large:
                 more = True
                 break
             data.append(Raw(event))
-        if most is not None and len(data) == 1 and len(bytes(data[0])) + 512 > most:
-            raise RefusedError(
-                "A single event is larger than the client's maxMessageBytes; raise that limit to read it.",
-                kind="messageTooLarge",
-                limit=most,
-            )
         return {"data": data, "lastSequence": row.last_sequence, "hasMore": more}
 
     return await runtime.read_thread(params.thread_id, look)

@@ -25,7 +25,7 @@ async def workspace_fields(runtime: Runtime, cwd: str | None, *, must_exist: boo
 
     Raises InvalidError for a path that is not absolute, UnavailableError for one that is no directory.
     """
-    if cwd is None or cwd == "":
+    if cwd is None or (cwd == "" and not must_exist):
         return {}
     if not os.path.isabs(cwd) or "\0" in cwd:
         raise InvalidError.at("workspace" if must_exist else "cwd", "must be an absolute path")

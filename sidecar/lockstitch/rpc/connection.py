@@ -50,8 +50,11 @@ class Connection:
             await self._outlet.room()
         self.send(b'%b"method":%b,"params":%b}' % (self._head, codec.encode(method), params))
 
-    def encode_reply(self, key: bytes, outcome: Any) -> bytes:
-        """The reply to the request with that id (as JSON): `outcome` is a Refusal or a result."""
+    def encode_reply(self, key: bytes, outcome: Any, *, stored: bool = False) -> bytes:
+        """The reply to the request with that id (as JSON): `outcome` is a Refusal or a result.
+
+        `stored` says that the request was a write and is done, whatever can be said of it.
+        """
         if not isinstance(outcome, Refusal):
             try:
                 reply = b'%b"id":%b,"result":%b}' % (self._head, key, codec.encode(outcome))
@@ -60,11 +63,20 @@ class Connection:
             else:
                 if self.max_message_bytes is None or len(reply) <= self.max_message_bytes:
                     return reply
-                outcome = self.too_large(len(reply))
+                outcome = self.too_large(len(reply), stored=stored)
         return b'%b"id":%b,"error":%b}' % (self._head, key, _encode_error(outcome))
 
-    def too_large(self, size: int) -> Refusal:
+    def too_large(self, size: int, *, stored: bool = False) -> Refusal:
         """A reply of that size is more than the client can take."""
+        if stored:
+            return refuse(
+                "messageTooLarge",
+                f"The request was carried out, but its reply has {size} bytes, more than the {self.max_message_bytes} "
+                "that the client takes; do not send it again, read what it stored.",
+                bytes=size,
+                limit=self.max_message_bytes,
+                stored=True,
+            )
         return refuse(
             "messageTooLarge",
             f"The reply has {size} bytes, more than the {self.max_message_bytes} that the client takes; ask for less.",

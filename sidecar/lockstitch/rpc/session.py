@@ -341,7 +341,9 @@ class Session:
             del self._by_id[request.request_id]
         if request.key is None and isinstance(outcome, Refusal):
             _log.info("the notification %.100s was refused: %s", request.method, outcome.data["kind"])
-        self._settle(request.key, outcome, request.batch, request.cost, request.after_reply)
+        self._settle(
+            request.key, outcome, request.batch, request.cost, request.after_reply, stored=request.uncancellable
+        )
         if self._waiting:
             self.pump()
         elif not self._running:
@@ -355,9 +357,11 @@ class Session:
         batch: Batch | None,
         cost: int,
         after: list[Callable[[], None]] | None = None,
+        *,
+        stored: bool = False,
     ) -> None:
         """Queue the reply, or keep it until its batch is whole; then what has to follow it."""
-        self._answer(key, outcome, batch)
+        self._answer(key, outcome, batch, stored=stored)
         if batch is not None:
             batch.after += after or ()
             batch.left -= 1
@@ -374,10 +378,10 @@ class Session:
         if cost:
             self._hooks.release(cost)
 
-    def _answer(self, key: bytes | None, outcome: Any, batch: Batch | None) -> None:
+    def _answer(self, key: bytes | None, outcome: Any, batch: Batch | None, *, stored: bool = False) -> None:
         if key is None:
             return
-        reply = self._connection.encode_reply(key, outcome)
+        reply = self._connection.encode_reply(key, outcome, stored=stored)
         if batch is None:
             self._connection.send(reply)
         else:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from lockstitch.errors import StorageError
-from lockstitch.platform.files import storage_error
+from lockstitch.platform.files import open_private, storage_error, storage_errors
 from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
 
 Connection = Any
@@ -42,10 +42,11 @@ class Database:
         then that of another. Raises DamagedDatabaseError, StorageError.
         """
         self.path = path
+        if bulk:  # made here, since SQLite would leave its mode to the umask; the -wal and -shm get the same
+            with storage_errors(path):
+                os.close(open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         self.identity = _identity(path)
         flags = apsw.SQLITE_OPEN_READWRITE
-        if bulk:
-            flags |= apsw.SQLITE_OPEN_CREATE
         try:
             if not bulk and os.path.getsize(path) == 0:
                 raise DamagedDatabaseError("the file is empty")

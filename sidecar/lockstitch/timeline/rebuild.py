@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lockstitch.data_root import RolloutPlace
 from lockstitch.errors import LockstitchError
-from lockstitch.platform.files import replace, storage_errors, sync_directory, sync_file, unlink
+from lockstitch.platform.files import make_private_directory, replace, storage_errors, sync_directory, sync_file, unlink
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.timeline.database import DamagedDatabaseError, Database
 from lockstitch.timeline.index import Indexing, index_whole
@@ -43,6 +43,7 @@ def rebuild(place: Place) -> None:
     """Build the projection from the rollouts and put it in place. Raises StorageError."""
     target = place.root.timeline
     staged = target.with_name(f"{target.name}{STAGED}{place.boot_id}")
+    make_private_directory(target.parent)  # whoever deleted the database may have taken its directory along
     _remove(staged)
     database = Database(staged, bulk=True)
     try:

@@ -113,7 +113,8 @@ def reduce(state: ThreadState, fact: Fact) -> None:
         turn = state.turn(fact.turn_id)
     if turn is not None:
         turn.last_sequence = fact.sequence
-        state.touch_turn(turn)
+        if state.dirty_turns.get(turn.turn_no) is not turn:
+            state.touch_turn(turn)
     _remember_client_event(state, fact)
 
 

@@ -52,7 +52,8 @@ class ItemKind(IntEnum):
 
 
 KINDS: dict[str, ItemKind] = {kind.name: kind for kind in ItemKind if kind is not ItemKind.other}
-MESSAGES = frozenset({ItemKind.userMessage, ItemKind.agentMessage})
+MESSAGES = (ItemKind.userMessage, ItemKind.agentMessage)
+"""A tuple: an enum member hashes by a Python call, and this is asked of every new item."""
 TOOLS = frozenset({ItemKind.mcpToolCall, ItemKind.dynamicToolCall, ItemKind.webSearch, ItemKind.imageView})
 
 

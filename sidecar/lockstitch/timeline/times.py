@@ -16,6 +16,7 @@ def text_of(microseconds: int) -> str:
     return f"{_text_of_second(second)}.{rest:06d}Z"
 
 
+@lru_cache(maxsize=1024)  # one append is one moment, whatever it holds
 def microseconds_of(text: str) -> int:
     """Microseconds since the epoch of an RFC 3339 time; a time without a zone is UTC. Raises ValueError."""
     if len(text) == 27 and text[19] == "." and text[26] == "Z" and text[20:26].isdigit():
