@@ -16,6 +16,8 @@ from benchmarks.bench import Bench
 from benchmarks.histories import LONG, Story
 from benchmarks.host import Host, Pipe
 from benchmarks.measure import Floor, Row, Sample, at_least, at_most, in_turns, median_of, seconds
+from lockstitch.timeline.rows import ItemRow, columns
+from lockstitch.timeline.schema import TABLES
 
 CHILDREN = str(Path(__file__).with_name("children.py"))
 _ONE = 30
@@ -128,31 +130,35 @@ def _thousand(bench: Bench) -> Iterator[Row]:
 
 
 class _BareStore:
-    """Encode, write, sync and insert, without a promise more than that."""
+    """Encode, write, sync and insert as many rows and index entries as ours, without a promise more than that."""
 
     def __init__(self, place: Path) -> None:
         self._fd = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         self._database = apsw.Connection(f"{place}.sqlite")
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
-        self._database.execute("CREATE TABLE event(sequence INTEGER PRIMARY KEY, id TEXT, at INTEGER, length INTEGER)")
+        self._database.execute(TABLES)
+        self._insert = f"INSERT INTO item VALUES({','.join('?' * len(columns(ItemRow)))})"
         self._sequence = self._offset = 0
 
     def append(self, events: list[dict[str, Any]]) -> None:
         lines: list[bytes] = []
-        found: list[tuple[int, str, int, int]] = []
+        found: list[tuple[Any, ...]] = []
         at = time.time()
         for event in events:
             self._sequence += 1
             name = f"evt_{self._sequence:032d}"
             line = msgspec.json.encode({"sequence": self._sequence, "at": at, "eventId": name, **event}) + b"\n"
             lines.append(line)
-            found.append((self._sequence, name, self._offset, len(line)))
+            item = event["payload"].get("item")
+            if item is not None:
+                place = (self._offset, len(line), 90, 200)
+                found.append((1, self._sequence >> 3, self._sequence, item["id"], 2, 1, 0, *place, None, None))
             self._offset += len(line)
         os.write(self._fd, b"".join(lines))
         os.fdatasync(self._fd)
         with self._database:
-            self._database.executemany("INSERT INTO event VALUES(?,?,?,?)", found)
+            self._database.executemany(self._insert, found)
 
     def close(self) -> None:
         os.close(self._fd)
