@@ -7,6 +7,7 @@ Invariant: no traceback reaches stdout or stderr; a crash of this very code is e
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable
@@ -69,7 +70,9 @@ def live(start: Start, load: Callable[[], Application]) -> int:
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
         loop.set_exception_handler(_log_loop_trouble)
-        status = loop.run_until_complete(_Life(start, load(), loop).run())
+        application = load()
+        _spare_the_collector()
+        status = loop.run_until_complete(_Life(start, application, loop).run())
         _log.info("end, status %d", status)
     except BaseException as error:
         _log.critical("cannot go on", exc_info=(type(error), error, error.__traceback__))
@@ -163,3 +166,9 @@ class _Life:
     def _watch(self, pid: int) -> None:
         if not self._start.ends.watch_process(pid):
             _log_not_found(pid)
+
+
+def _spare_the_collector() -> None:
+    """What is imported stays: a request of a thousand events must not have it walked through again and again."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
