@@ -6,6 +6,7 @@ from typing import Any
 
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
+from lockstitch.timeline.reader import View
 from lockstitch_protocol.server import NoParams
 
 
@@ -18,7 +19,23 @@ async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, An
         "version": runtime.version,
         "dataRoot": str(runtime.root.path),
         "pendingWrites": runtime.pending_writes,
-        "projectionLag": 0,
+        "projectionLag": await _projection_lag(runtime),
         "openThreads": runtime.feed.open_threads,
         "processes": await runtime.processes(),
     }
+
+
+async def _projection_lag(runtime: Runtime) -> int:
+    """Bytes of rollouts that no row knows yet: of the threads whose rows the database did not take."""
+    behind = [] if runtime.refusal is not None else sorted(runtime.writer.behind)
+
+    def look(view: View) -> int:
+        lag = 0
+        for thread_id in behind:
+            row = view.rows.thread(thread_id)
+            if row is not None:
+                with view.rollout(row) as rollout:
+                    lag += max(0, rollout.size - row.size)
+        return lag
+
+    return await runtime.read(look) if behind else 0
