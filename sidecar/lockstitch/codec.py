@@ -113,17 +113,20 @@ _MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^\[:,\s]-0)")
 """Begins with the literal, so that searching a large message full of UUIDs costs little."""
 
 
+_HOLDERS = frozenset({dict, list})
+
+
 def _is_too_deep(value: Any) -> bool:
     """Whether lists and objects lie more than MAX_DEPTH deep in each other; level by level, without recursion."""
-    level: list[Any] = [value] if type(value) is dict or type(value) is list else []
+    level: list[Any] = [value] if type(value) in _HOLDERS else []
     for _ in range(MAX_DEPTH + 1):
         if not level:
             return False
         level = [
             inner
             for found in level
-            for inner in (found.values() if type(found) is dict else found)
-            if type(inner) is dict or type(inner) is list
+            for inner in (cast("dict[str, Any]", found).values() if type(found) is dict else found)
+            if type(inner) in _HOLDERS
         ]
     return True
 
