@@ -19,7 +19,7 @@ demo: .venv/.runtime
 	@$(BIN)/lockstitch demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
