@@ -7,27 +7,45 @@ not exist.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
-from lockstitch_protocol import (
-    agent_session,
-    artifact,
-    conversation_import,
-    events,
-    evidence,
-    file_checkpoint,
-    initialize,
-    receipt,
-    replay,
-    restore,
-    server,
-    thread,
-    thread_export,
-    turn,
-)
+from lockstitch_protocol.later import LaterModule, LaterName
 from lockstitch_protocol.wire import Empty
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import (
+        agent_session,
+        artifact,
+        conversation_import,
+        events,
+        evidence,
+        file_checkpoint,
+        initialize,
+        receipt,
+        replay,
+        restore,
+        server,
+        thread,
+        thread_export,
+        turn,
+    )
+else:
+    agent_session = LaterModule("lockstitch_protocol.agent_session")
+    artifact = LaterModule("lockstitch_protocol.artifact")
+    conversation_import = LaterModule("lockstitch_protocol.conversation_import")
+    events = LaterModule("lockstitch_protocol.events")
+    evidence = LaterModule("lockstitch_protocol.evidence")
+    file_checkpoint = LaterModule("lockstitch_protocol.file_checkpoint")
+    initialize = LaterModule("lockstitch_protocol.initialize")
+    receipt = LaterModule("lockstitch_protocol.receipt")
+    replay = LaterModule("lockstitch_protocol.replay")
+    restore = LaterModule("lockstitch_protocol.restore")
+    server = LaterModule("lockstitch_protocol.server")
+    thread = LaterModule("lockstitch_protocol.thread")
+    thread_export = LaterModule("lockstitch_protocol.thread_export")
+    turn = LaterModule("lockstitch_protocol.turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +53,28 @@ class Method:
     """One method of the protocol."""
 
     name: str
-    params: type[BaseModel]
-    result: type[BaseModel]
+    _params: type[BaseModel] | LaterName
+    _result: type[BaseModel] | LaterName
     since: str
     changes: bool
     """It changes a thread, or who hears of it: such requests of one thread run in order of arrival."""
     summary: str
     notification: bool = False
     """It has no reply, whether or not it carries an id."""
+
+    @property
+    def params(self) -> type[BaseModel]:
+        """The model of the params."""
+        return _model(self._params)
+
+    @property
+    def result(self) -> type[BaseModel]:
+        """The model of the result."""
+        return _model(self._result)
+
+
+def _model(found: type[BaseModel] | LaterName) -> type[BaseModel]:
+    return found.get() if isinstance(found, LaterName) else found
 
 
 def _table(*methods: Method) -> dict[str, Method]:
