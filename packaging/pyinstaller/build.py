@@ -82,7 +82,9 @@ def environment(folder: Path) -> str:
     """A Python that has what the program needs at run time, PyInstaller, and nothing else."""
     venv.create(folder, with_pip=True)
     python = str(folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
-    subprocess.run([python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", PYINSTALLER, str(ROOT)], check=True)
+    subprocess.run(
+        [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", PYINSTALLER, str(ROOT)], check=True
+    )
     return python
 
 
@@ -117,7 +119,9 @@ def contents(folder: Path) -> dict[str, object]:
         elif path.is_file():
             data = path.read_bytes()
             files[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    version = (ROOT / "sidecar/lockstitch/__init__.py").read_text(encoding="utf-8").split('__version__ = "')[1].split('"')[0]
+    version = (
+        (ROOT / "sidecar/lockstitch/__init__.py").read_text(encoding="utf-8").split('__version__ = "')[1].split('"')[0]
+    )
     return {
         "name": "lockstitch",
         "version": version,

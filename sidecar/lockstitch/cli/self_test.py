@@ -109,7 +109,9 @@ class _Trial:
         last = self._running().ask("thread/events/list", threadId=_THREAD)["lastSequence"]
         self._running().kill()
         self._start()
-        _expect(self._running().ask("thread/events/list", threadId=_THREAD)["lastSequence"] == last, "events are missing")
+        _expect(
+            self._running().ask("thread/events/list", threadId=_THREAD)["lastSequence"] == last, "events are missing"
+        )
         return ""
 
     def _rebuild(self) -> str:
