@@ -7,6 +7,7 @@ from typing import Any
 
 from lockstitch.operations import (
     append,
+    append_request,
     artifact,
     conversation_import,
     evidence,
@@ -25,6 +26,11 @@ from lockstitch.operations import (
     turn,
     undo,
 )
+from lockstitch.operations.call import PlainForm
+
+PLAIN_FORMS: dict[str, PlainForm] = {
+    "agentSession/runtimeEvents/append": PlainForm(append_request.SentAppend, append_request.plain_append),
+}
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "server/status": server.status,
