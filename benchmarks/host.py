@@ -65,7 +65,7 @@ class Pipe:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment(),
+            env=self.environment(),
             bufsize=0,
         )
         assert self.process.stdin is not None
@@ -73,6 +73,10 @@ class Pipe:
         self._to, self._from = self.process.stdin.fileno(), self.process.stdout.fileno()
         self._rest = b""
         self._lines: list[bytes] = []
+
+    def environment(self) -> dict[str, str]:
+        """What the child sees."""
+        return environment()
 
     def __enter__(self) -> Any:
         return self

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lockstitch.codec import NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
+from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.plain_items import PlainItem, plain_item
 from lockstitch_protocol.ids import is_id
@@ -81,3 +82,8 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
                 return None
         events.append(PlainEvent(event.type, value, event.event_id, event.item_id, event.at, item, payload))
     return PlainAppend(sent.session_id, events, sent.turn_id, sent.durability)
+
+
+def plain_form() -> PlainForm:
+    """How such a request is read."""
+    return PlainForm(SentAppend, plain_append)

@@ -23,7 +23,7 @@ from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
 from lockstitch_protocol.events import RuntimeEventInput
 from lockstitch_protocol.ids import is_id
-from lockstitch_protocol.items import ItemError, fill_defaults
+from lockstitch_protocol.item_fields import ItemError, fill_defaults
 from lockstitch_protocol.retired import RETIRED_EVENTS
 
 FILE_EVENTS = frozenset({"artifact.snapshot", "file.changed"})

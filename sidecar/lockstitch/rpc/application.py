@@ -68,4 +68,5 @@ class Application:
     """Makes the runtime of (settings, boot id); does nothing slow."""
     ended_early: frozenset[str] = frozenset()
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
-    plain: Mapping[str, PlainForm] = field(default_factory=dict[str, PlainForm])
+    plain: Mapping[str, Callable[[], PlainForm]] = field(default_factory=dict[str, "Callable[[], PlainForm]"])
+    """The plain forms of those methods that have one; each is asked for with the first request of the method."""

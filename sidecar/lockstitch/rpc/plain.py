@@ -31,28 +31,31 @@ class PlainRequest(msgspec.Struct):
 class PlainRequests:
     """Finds the requests with a plain form among the messages."""
 
-    def __init__(self, forms: Mapping[str, PlainForm]) -> None:
-        self._forms: list[tuple[bytes, str, Callable[[bytes], Any], Callable[[Any], Any]]] = []
-        for method, form in forms.items():
-            fields: list[Any] = [
-                ("method", str),
-                ("params", form.sent),
-                ("id", Any),
-                ("jsonrpc", Raw, NOTHING),
-            ]
-            message = msgspec.defstruct("Message", fields)
-            self._forms.append((method.encode(), method, plain_decoder(message), form.take))
+    def __init__(self, forms: Mapping[str, Callable[[], PlainForm]]) -> None:
+        self._forms = forms
+        self._marks = [(method.encode(), method) for method in forms]
+        self._ready: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Any]]] = {}
 
     def open(self, message: bytes) -> PlainRequest | None:
         """The request, if it has a plain form."""
         head = message[:_HEAD]
-        for marker, method, decode, take in self._forms:
-            if marker in head:
-                found = decode(message)
-                if found is None or found.method != method or type(found.id) not in (int, str):
-                    return None
-                if found.jsonrpc and bytes(found.jsonrpc) != b'"2.0"':
-                    return None
-                params = take(found.params)
-                return None if params is None else PlainRequest(found.id, method, params, bool(found.jsonrpc))
+        for mark, method in self._marks:
+            if mark in head:
+                return self._open(message, method)
         return None
+
+    def _open(self, message: bytes, method: str) -> PlainRequest | None:
+        decode, take = self._ready.get(method) or self._make_ready(method)
+        found = decode(message)
+        if found is None or found.method != method or type(found.id) not in (int, str):
+            return None
+        if found.jsonrpc and bytes(found.jsonrpc) != b'"2.0"':
+            return None
+        params = take(found.params)
+        return None if params is None else PlainRequest(found.id, method, params, bool(found.jsonrpc))
+
+    def _make_ready(self, method: str) -> tuple[Callable[[bytes], Any], Callable[[Any], Any]]:
+        form = self._forms[method]()
+        fields: list[Any] = [("method", str), ("params", form.sent), ("id", Any), ("jsonrpc", Raw, NOTHING)]
+        made = self._ready[method] = plain_decoder(msgspec.defstruct("Message", fields)), form.take
+        return made

@@ -16,7 +16,7 @@ from lockstitch.rollout.line import payload_span
 from lockstitch.timeline.compose import WITH_STATUS, compose, fill_streamed, grow
 from lockstitch.timeline.parts import parts_of
 from lockstitch.timeline.rows import KINDS, ItemKind, ItemRow, ItemStatus
-from lockstitch_protocol.items import fill_defaults
+from lockstitch_protocol.item_fields import fill_defaults
 
 ReadLine = Callable[[int, int], bytes]
 
