@@ -17,6 +17,7 @@ from lockstitch.cli.host import Host
 from lockstitch.cli.outcome import FAILED, OK
 from lockstitch.cli.terminal import Terminal
 from lockstitch.codec import encode
+from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError
 
 _BEFORE = b"first\r\nsecond\xff\n"
@@ -116,7 +117,7 @@ class _Trial:
 
     def _rebuild(self) -> str:
         self._stop()
-        shutil.rmtree(self._folder / "data" / "sqlite")
+        shutil.rmtree(DataRoot(self._folder / "data").sqlite)
         self._start()
         return self._bytes()
 
