@@ -13,6 +13,7 @@ from typing import Any
 
 from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
 from lockstitch.artifacts.paths import artifact_id, folder_name
+from lockstitch.artifacts.safety import SafetyCopies
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
@@ -35,9 +36,12 @@ _REMEMBERED = 256
 class Contents:
     """The stores of one data root. Safe for several threads."""
 
-    def __init__(self, artifacts: Path, exports: Path, root_id: str) -> None:
+    def __init__(self, artifacts: Path, exports: Path, root_id: str, alone: Callable[[], bool] = lambda: False) -> None:
+        """`alone` tells whether no other process works on the data root."""
         self._artifacts, self._exports, self._root_id = artifacts, exports, root_id
         self.outputs = Store(artifacts)
+        self.outputs.alone = self._alone = alone
+        self.safety = SafetyCopies(self.outputs)
         self._sidecars: dict[str | None, Sidecar] = {}
         self._of_thread: dict[str, Sidecar] = {}
         self._diffs: OrderedDict[tuple[Any, ...], DiffText] = OrderedDict()
@@ -49,8 +53,11 @@ class Contents:
             found = self._sidecars.get(workspace)
             if found is None:
                 path = None if workspace is None else Path(workspace)
-                found = self._sidecars[workspace] = open_sidecar(path, self._root_id, self._artifacts)
+                found = self._sidecars[workspace] = self._open_sidecar(path)
             return found
+
+    def _open_sidecar(self, workspace: Path | None) -> Sidecar:
+        return open_sidecar(workspace, self._root_id, self._artifacts, self.safety, self._alone)
 
     def of_thread(self, thread_id: str, workspace: str | None) -> Sidecar:
         """The sidecar of a thread's workspace, remembered for the writer."""
