@@ -39,6 +39,7 @@ from lockstitch.timeline.jobs import AppendJob, CreateJob, ExclusiveJob, Happeni
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
+from lockstitch.timeline.soundness import STUMBLES, RottenRowsError, turns_agree
 from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
@@ -79,6 +80,8 @@ class Runtime:
         self._touched: set[str] = set()
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._stopped = False
+        self._rows_remade = False
+        """Rows that a read stumbled over were made anew; a read that stumbles again is a fault of ours."""
         self.refusal: StorageError | None = None
         """Why nothing can be stored; then everything is only read."""
 
@@ -184,6 +187,11 @@ class Runtime:
         """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except RottenRowsError as error:
+            if self._rows_remade:
+                raise error.__cause__ or error from None  # a fault of ours, hence a bug
+            log.warning("rows of the projection cannot be used: %s", error)
+            self._rows_remade = True
         except DamagedDatabaseError:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
@@ -193,6 +201,8 @@ class Runtime:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except RottenRowsError as error:
+            raise error.__cause__ or error from None  # rows are new, hence not to blame
         except DamagedDatabaseError as error:
             raise damaged_database(self.root) from error
 
@@ -202,6 +212,8 @@ class Runtime:
                 return self.reader.run(look)
             except ElsewhereError:
                 return self.ephemeral.reader.run(look)
+        except STUMBLES as error:
+            raise RottenRowsError(f"rows cannot be used: {type(error).__name__}") from error
         except DamagedLineError as error:
             raise _DamagedReadError(
                 f"A line of the rollout is damaged (offset {error.line_at}); lockstitch doctor shows what.",
@@ -266,7 +278,11 @@ class Runtime:
         key = thread_id.lower()
         if key not in self._touched:
             with view.rollout(row) as rollout:
-                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
+                if (
+                    not turns_agree(row, view.rows)
+                    or rollout.size != row.size
+                    or rollout.sum_before(row.size) != row.last_sum.encode()
+                ):
                     raise _NeedsAttentionError
             self._touched.add(key)
         return view

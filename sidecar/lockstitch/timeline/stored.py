@@ -22,6 +22,7 @@ from lockstitch.timeline.rows import (
     columns,
     values_of,
 )
+from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.state import ThreadState
 
 R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow)
@@ -52,7 +53,8 @@ class StoredRows:
         return [row_type(*found) for found in self._connection.execute(f"{SELECT[row_type]} WHERE {where}", values)]
 
     def thread(self, thread_id: str) -> ThreadRow | None:
-        return self.one(ThreadRow, "thread_id=?", thread_id)
+        row = self.one(ThreadRow, "thread_id=?", thread_id)
+        return None if row is None else check_thread(row)
 
     def turn(self, thread_no: int, turn_id: str) -> TurnRow | None:
         return self.one(TurnRow, "thread_no=? AND turn_id=?", thread_no, turn_id)
