@@ -169,20 +169,34 @@ def test_a_stopped_holder_of_the_lock_is_named_and_nobody_hangs(scene: Scene) ->
     judge(scene.home)
 
 
-def test_a_start_while_the_lock_is_held_reads_and_says_busy(scene: Scene) -> None:
-    thread = scene.thread(turn=False)
+def test_a_start_while_the_lock_is_held_reads_at_once(scene: Scene) -> None:
+    """The lock may be held for longer than anybody waits: what only reads does not wait for it, a change says busy."""
+    thread, other_thread = scene.thread(turn=False), scene.thread()
+    one_event(scene, other_thread)
+    scene.restart()
+    scene.host.call("server/status")  # its start is over
     scene.host.arm("commit 1 stop")
     scene.host.send("agentSession/runtimeEvents/append", appended(thread, NOTE))
     scene.host.wait_stopped()
+    with Host(scene.home, env={"LOCKSTITCH_LOCK_SECONDS": "900"}).start() as other:
+        assert {entry["id"] for entry in other.call("thread/list")["data"]} == {thread, other_thread}
+        assert len(other.events(thread)) == 2, "the line that nobody was answered for is shown as recovery will keep it"
+        assert other.call("thread/read", threadId=other_thread)["thread"]["status"]["type"] == "idle"
+        key = other.send("agentSession/runtimeEvents/append", appended(thread, NOTE))
+        scene.host.arm()
+        scene.host.go_on()
+        assert other.wait(key)["events"][0]["sequence"] == 3
     with Host(scene.home, env={"LOCKSTITCH_LOCK_SECONDS": "0.3"}).start() as other:
-        assert [entry["id"] for entry in other.call("thread/list")["data"]] == [thread]
+        scene.host.arm("commit 1 stop")
+        scene.host.send("agentSession/runtimeEvents/append", appended(thread, NOTE))
+        scene.host.wait_stopped()
         with pytest.raises(RefusedError) as caught:
             other.append(thread, NOTE)
         assert caught.value.kind == "storageBusy"
         scene.host.arm()
         scene.host.go_on()
-        until(lambda: len(other.events(thread)) == 2)
-        assert other.append(thread, NOTE)[0]["sequence"] == 3
+        until(lambda: len(other.events(thread)) == 4)
+        assert other.append(thread, NOTE)[0]["sequence"] == 5
 
 
 def test_each_sees_the_others_events_and_death(scene: Scene) -> None:
@@ -338,6 +352,54 @@ def test_damage_in_the_middle_is_told_by_the_read_that_meets_it(scene: Scene) ->
     assert len(events) == 22
     one_event(scene, thread)
     assert scene.host.events(thread)[-1]["sequence"] == 24
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_damage_between_sound_lines_is_told_by_the_first_read(scene: Scene, running: bool) -> None:
+    """Size and end of the file are as they were, and the read itself would meet none of the damage."""
+    thread = scene.thread()
+    for _ in range(6):
+        one_event(scene, thread)
+    if not running:
+        scene.host.kill()
+    path = rollouts(scene.home)[thread]
+    data = bytearray(path.read_bytes())
+    data[data.index(b'"m3"') + 2] ^= 4
+    with path.open("r+b") as file:
+        file.write(data)
+    if not running:
+        scene.host = Host(scene.home).start()
+    shown = scene.host.call("thread/read", threadId=thread)["thread"]
+    assert shown["partial"] is True
+    assert [entry["reason"] for entry in shown["damage"]] == ["rotten"]
+
+
+def test_a_file_that_was_only_touched_is_looked_through_once(scene: Scene) -> None:
+    """Field report B33: a backup or a sync puts files back as they were. Nothing is told, nothing is written."""
+    thread = scene.thread()
+    one_event(scene, thread)
+    scene.append(thread, ("turn.completed", {}), turnId=f"turn-{thread[-8:]}")
+    scene.host.close()
+    path = rollouts(scene.home)[thread]
+    data = path.read_bytes()
+    os.utime(path, (1, 1))
+
+    def stamp() -> int:
+        connection = sqlite3.connect(database(scene.home))
+        (found,) = connection.execute("SELECT stamp FROM thread").fetchone()
+        connection.close()
+        return found
+
+    before = stamp()
+    scene.host = Host(scene.home).start()
+    shown = scene.host.call("thread/read", threadId=thread)["thread"]
+    assert "partial" not in shown
+    assert path.read_bytes() == data
+    until(lambda: stamp() != before)
+    one_event_later = scene.host.append(thread, NOTE)
+    assert one_event_later[0]["sequence"] == 5
+    scene.host.close()
+    judge(scene.home)
 
 
 def lines_with_damage(home: Path, thread: str) -> int:

@@ -138,7 +138,11 @@ class HotThreads:
             known = False  # the row is damaged: never give a sequence twice
         if known and self._agrees(row, recorder):
             state = ThreadState.load(row, rows)
-            return state if size == row.size else index_tail(around, state, recorder)
+            if size != row.size:
+                return index_tail(around, state, recorder)
+            if row.stamp != recorder.stamp:
+                row.stamp = 0  # not ours: the next to read the thread looks it through
+            return state
         tail = read_tail(recorder.fd, size)
         if tail.clean and (tail.last_sequence, tail.last_sum) == (row.last_sequence, row.last_sum.encode()):
             row.size = size  # what the row says of the size is not so: nothing is missing from the file
@@ -155,6 +159,16 @@ class HotThreads:
         if turn is None or self._writer.place.boots.is_alive(turn.boot_id):
             return True
         return is_open_in_log(read, row.size, turn)
+
+    def vouch(self, thread_id: str, size: int) -> None:
+        """Its first `size` bytes were read and are sound. Within the transaction."""
+        batch = self.load(thread_id)
+        thread = batch.state.thread
+        if not thread.stamp and thread.size >= size:
+            # What stands behind them was written by one of us since.
+            thread.stamp = batch.recorder.stamp
+            store(self._writer.database.connection, batch.state)
+            batch.state.stored()
 
     def mend(self, thread_id: str) -> None:
         """Index a thread again from its first byte: a line of it is not as it was written. Within the transaction."""

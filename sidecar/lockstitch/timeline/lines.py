@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lockstitch.errors import NotFoundError
-from lockstitch.platform.files import open_private
+from lockstitch.platform.files import open_private, stamp_of
 from lockstitch.rollout.line import LOOK_BACK, MAX_LINE_BYTES, is_sound, previous_sum_at
 from lockstitch.rollout.scan import record_at
 from lockstitch.rollout.tail import reader, sum_before
@@ -158,6 +158,11 @@ class OpenRollout:
     @property
     def size(self) -> int:
         return os.fstat(self._fd).st_size
+
+    @property
+    def stamp(self) -> int:
+        """What the file system says of the file now: see platform.files.stamp_of."""
+        return stamp_of(os.fstat(self._fd))
 
     @property
     def fd(self) -> int | BinaryIO:

@@ -135,6 +135,9 @@ class ThreadRow:
     usage_reported: int = 0
     damage: str | None = None
     partial: int = 0
+    stamp: int = 0
+    """What the file system said of the rollout (platform.files.stamp_of) when its bytes were last vouched for: when we
+    wrote them, or read them all. 0: somebody else has written since, or it was never known."""
 
 
 @dataclass(slots=True)

@@ -74,12 +74,12 @@ def _is_possible(row: ThreadRow) -> bool:
         and (row.open_turn_no is None or 1 <= row.open_turn_no <= row.last_turn_no)
         and all(abs(moment) < _YEAR_10000 for moment in (row.created_at, row.updated_at, row.recency_at))
         and (row.archived_at is None or abs(row.archived_at) < _YEAR_10000)
-        and (row.damage is None or _is_damage(decode(row.damage.encode())))
+        and (row.damage is None or all(_is_damage(entry) for entry in decode(row.damage.encode())))
     )
 
 
-def _is_damage(told: Any) -> bool:
-    return isinstance(told, list) and all(isinstance(entry["fromOffset"], int) for entry in told)
+def _is_damage(entry: Any) -> bool:
+    return isinstance(entry["fromOffset"], int) and isinstance(entry["toOffset"], int)
 
 
 def turns_agree(row: ThreadRow, cold: Cold) -> bool:

@@ -29,7 +29,8 @@ R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, Imp
 
 SELECT: dict[type[Any], str] = {row: f"SELECT {','.join(columns(row))} FROM {row.table}" for row in ROW_TYPES}
 _REPLACE: dict[type[Any], str] = {
-    row: f"INSERT OR REPLACE INTO {row.table} VALUES({','.join('?' * len(columns(row)))})" for row in ROW_TYPES
+    row: f"INSERT OR REPLACE INTO {row.table}({','.join(columns(row))}) VALUES({','.join('?' * len(columns(row)))})"
+    for row in ROW_TYPES
 }
 _THREAD_COLUMNS = columns(ThreadRow)
 _TABLES = tuple(row.table for row in ROW_TYPES)

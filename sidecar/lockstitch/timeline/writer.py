@@ -80,6 +80,8 @@ class Writer:
         """The projection was made anew because of its rows. Once is enough: what goes on is a fault of ours."""
         self.behind: set[str] = set()
         """Threads (ids in lower case) whose rows lag behind their rollouts, because the database failed."""
+        self.waits_since: float | None = None
+        """Since when, on the monotonic clock, the lock is waited for."""
         self.pending = 0
         self.lost = False
         """Something that was accepted could not be stored: the process must not end with 0."""
@@ -193,8 +195,12 @@ class Writer:
     # -- the lock and the transaction -------------------------------------------------------------------------
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
-        if not self._lock.acquire(self.place.lock_seconds):
-            raise self._busy()
+        self.waits_since = time.monotonic()
+        try:
+            if not self._lock.acquire(self.place.lock_seconds):
+                raise self._busy()
+        finally:
+            self.waits_since = None
         try:
             with suppress(StorageError):  # it only serves messages
                 self._lock.write_holder(str(self.place.pid))
