@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TIMELINE_VERSION = 1
+TIMELINE_VERSION = 2
 """N of `timeline-v<N>.sqlite`: changes with every incompatible change of schema or reducer."""
 
 _ROLLOUT_NAME = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl")

@@ -248,7 +248,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-TABLES = ("thread", "turn", "item", "file_checkpoint", "event_mark", "client_event", "import_source")
+TABLES = ("thread", "turn", "item", "file_checkpoint", "event_mark", "client_event", "import_source", "spilled_output")
 
 
 def database(home: Path) -> Path:

@@ -32,6 +32,10 @@ class ItemHead(msgspec.Struct):
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 
+class OutputRef(msgspec.Struct):
+    sha256: str = ""
+
+
 class UserMessage(msgspec.Struct):
     content: list[dict[str, object]] = []
 
@@ -149,6 +153,7 @@ class Imported(msgspec.Struct):
 read_received = codec.decoder(Received)
 read_item_payload = codec.decoder(ItemPayload)
 read_item_head = codec.decoder(ItemHead)
+read_output_ref = codec.decoder(OutputRef)
 read_user_message = codec.decoder(UserMessage)
 read_turn_started = codec.decoder(TurnStarted)
 read_thread_started = codec.decoder(ThreadStarted)

@@ -326,7 +326,7 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     else:
         row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
     if head.outputRef and row.kind != ItemKind.other:
-        row.spilled = 1
+        state.mark_spilled(row, payloads.read_output_ref(bytes(head.outputRef)).sha256, fact.sequence)
     if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_user_message(value).content)
         state.thread.preview_turn = row.turn_no

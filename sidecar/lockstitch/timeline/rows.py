@@ -248,7 +248,17 @@ class ImportSourceRow:
     line_length: int
 
 
-Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow
+@dataclass(slots=True)
+class SpilledRow:
+    """A large output that an event of the thread refers to, and the newest such event; the artifact store has it."""
+
+    table: ClassVar[str] = "spilled_output"
+    thread_no: int
+    sha256: str
+    sequence: int
+
+
+Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | SpilledRow
 ROW_TYPES: tuple[type[Any], ...] = (
     ThreadRow,
     TurnRow,
@@ -257,6 +267,7 @@ ROW_TYPES: tuple[type[Any], ...] = (
     MarkRow,
     ClientEventRow,
     ImportSourceRow,
+    SpilledRow,
 )
 
 

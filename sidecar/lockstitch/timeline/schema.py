@@ -80,6 +80,11 @@ CREATE TABLE import_source(
   line_at INTEGER NOT NULL, line_length INTEGER NOT NULL,
   PRIMARY KEY(thread_no)) STRICT, WITHOUT ROWID;
 CREATE INDEX import_source_thread ON import_source(client, source_thread_id);
+
+CREATE TABLE spilled_output(
+  thread_no INTEGER NOT NULL, sha256 TEXT NOT NULL, sequence INTEGER NOT NULL,
+  PRIMARY KEY(thread_no, sha256)) STRICT, WITHOUT ROWID;
+CREATE INDEX spilled_output_sha256 ON spilled_output(sha256);
 """
 
 MIGRATIONS: tuple[str, ...] = ("ALTER TABLE thread ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0;\n",)

@@ -17,6 +17,7 @@ from lockstitch.timeline.rows import (
     ItemRow,
     ItemStatus,
     MarkRow,
+    SpilledRow,
     ThreadRow,
     TurnRow,
     columns,
@@ -108,11 +109,13 @@ class StoredRows:
         )
 
     def contents_only_of(self, thread_no: int) -> list[str]:
-        """The file contents that this thread refers to and no other does."""
+        """The file contents and large outputs that this thread refers to and no other does."""
         found = self._connection.execute(
             "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
-            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
-            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))",
+            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1 UNION "
+            "SELECT sha256 FROM spilled_output WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
+            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))"
+            " AND NOT EXISTS(SELECT 1 FROM spilled_output WHERE thread_no<>?1 AND sha256=sha)",
             (thread_no,),
         )
         return [sha256 for (sha256,) in found]
@@ -129,7 +132,7 @@ def store(connection: Connection, state: ThreadState) -> None:
     if state.dirty_items:
         _write(connection, ItemRow, state.dirty_items.values())
     if state.new_rows:
-        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow):
+        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow, SpilledRow):
             rows = [row for row in state.new_rows if type(row) is row_type]
             if rows:
                 _write(connection, row_type, rows)
