@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         server,
         thread,
         thread_export,
+        thread_params,
         turn,
     )
 else:
@@ -45,6 +46,7 @@ else:
     server = LaterModule("lockstitch_protocol.server")
     thread = LaterModule("lockstitch_protocol.thread")
     thread_export = LaterModule("lockstitch_protocol.thread_export")
+    thread_params = LaterModule("lockstitch_protocol.thread_params")
     turn = LaterModule("lockstitch_protocol.turn")
 
 
@@ -100,38 +102,44 @@ METHODS: Final[dict[str, Method]] = _table(
     _read("shutdown", server.NoParams, Empty, "Store and answer everything; then close stdin or send exit."),
     _signal("exit", server.NoParams, "End as if stdin had ended."),
     _signal("$/cancelRequest", server.CancelParams, "Cancel a request, if it is not yet being stored."),
-    _change("thread/start", thread.ThreadStartParams, thread.ThreadOpened, "Create a thread and subscribe to it."),
-    _read("thread/read", thread.ThreadReadParams, thread.ThreadResult, "Read a thread, with its turns if asked."),
-    _read("thread/list", thread.ThreadListParams, thread.ThreadListResult, "List threads, filtered and sorted."),
-    _read("thread/turns/list", thread.ThreadTurnsListParams, thread.TurnsPage, "List a thread's turns."),
+    _change(
+        "thread/start", thread_params.ThreadStartParams, thread.ThreadOpened, "Create a thread and subscribe to it."
+    ),
+    _read(
+        "thread/read", thread_params.ThreadReadParams, thread.ThreadResult, "Read a thread, with its turns if asked."
+    ),
+    _read("thread/list", thread_params.ThreadListParams, thread.ThreadListResult, "List threads, filtered and sorted."),
+    _read("thread/turns/list", thread_params.ThreadTurnsListParams, thread.TurnsPage, "List a thread's turns."),
     _read(
         "thread/items/list",
-        thread.ThreadItemsListParams,
+        thread_params.ThreadItemsListParams,
         thread.ThreadItemsListResult,
         "List the items of a thread or of one turn.",
     ),
     _read(
         "thread/events/list",
-        thread.ThreadEventsListParams,
+        thread_params.ThreadEventsListParams,
         thread.ThreadEventsListResult,
         "List a thread's events by sequence.",
     ),
-    _change("thread/resume", thread.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."),
-    _read("thread/unsubscribe", thread.ThreadParams, Empty, "Stop the notifications of a thread."),
-    _change("thread/fork", thread.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
-    _change("thread/name/set", thread.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
+    _change(
+        "thread/resume", thread_params.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."
+    ),
+    _read("thread/unsubscribe", thread_params.ThreadParams, Empty, "Stop the notifications of a thread."),
+    _change("thread/fork", thread_params.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
+    _change("thread/name/set", thread_params.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
     _change(
         "thread/metadata/update",
-        thread.ThreadMetadataUpdateParams,
+        thread_params.ThreadMetadataUpdateParams,
         thread.ThreadResult,
         "Change what is known about a thread, or link it to a workspace.",
     ),
-    _change("thread/archive", thread.ThreadParams, Empty, "Put a thread away."),
-    _change("thread/unarchive", thread.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
-    _change("thread/delete", thread.ThreadParams, Empty, "Remove a thread and all that only it needs."),
+    _change("thread/archive", thread_params.ThreadParams, Empty, "Put a thread away."),
+    _change("thread/unarchive", thread_params.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
+    _change("thread/delete", thread_params.ThreadParams, Empty, "Remove a thread and all that only it needs."),
     _change(
         "thread/rollback",
-        thread.ThreadRollbackParams,
+        thread_params.ThreadRollbackParams,
         thread.ThreadResult,
         "Take the last turns out of what is read; they stay in the log.",
     ),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from lockstitch.operations.call import PlainForm
 from lockstitch_protocol.later import LaterModule
 
 if TYPE_CHECKING:
     from lockstitch.operations import (
         append,
+        append_request,
         artifact,
         conversation_import,
         evidence,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     )
 else:
     append = LaterModule("lockstitch.operations.append")
+    append_request = LaterModule("lockstitch.operations.append_request")
     artifact = LaterModule("lockstitch.operations.artifact")
     conversation_import = LaterModule("lockstitch.operations.conversation_import")
     evidence = LaterModule("lockstitch.operations.evidence")
@@ -47,6 +50,10 @@ else:
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
     undo = LaterModule("lockstitch.operations.undo")
+
+PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
+    "agentSession/runtimeEvents/append": append_request.plain_form,
+}
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "server/status": server.status,
