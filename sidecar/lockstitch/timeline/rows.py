@@ -244,8 +244,7 @@ class ImportSourceRow(msgspec.Struct, gc=False):
     line_length: int
 
 
-@dataclass(slots=True)
-class SpilledRow:
+class SpilledRow(msgspec.Struct, gc=False):
     """A large output that an event of the thread refers to, and the newest such event; the artifact store has it."""
 
     table: ClassVar[str] = "spilled_output"
