@@ -22,6 +22,7 @@ from lockstitch_protocol import (
     receipt,
     replay,
     restore,
+    search,
     server,
     thread,
     thread_export,
@@ -102,6 +103,12 @@ METHODS: Final[dict[str, Method]] = _table(
         thread.ThreadRollbackParams,
         thread.ThreadResult,
         "Take the last turns out of what is read; they stay in the log.",
+    ),
+    _read(
+        "thread/search",
+        search.ThreadSearchParams,
+        search.ThreadSearchResult,
+        "Find messages, commands, outputs, paths and titles by their words.",
     ),
     _read("thread/replay", replay.ThreadReplayParams, replay.ThreadReplayResult, "Send a thread's recorded events."),
     _read(
