@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, memory, ping, reads, report, start
+from benchmarks import append, capture, database, deltas, memory, peers, ping, reads, report, start
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -24,13 +24,15 @@ GROUPS: dict[str, Group] = {
     "deltas": deltas.rows,
     "memory": memory.rows,
 }
+PEERS: dict[str, Group] = {"peers": peers.rows}
 
 
 def main() -> int:
     """Run what was asked for; 1 if a row could not be measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the sidecar beside its floors.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and less data; no report is written")
-    parser.add_argument("--only", action="append", choices=GROUPS, metavar="NAME", help=", ".join(GROUPS))
+    parser.add_argument("--only", action="append", choices=[*GROUPS, *PEERS], metavar="NAME", help=", ".join(GROUPS))
+    parser.add_argument("--peers", action="store_true", help="measure beside the peers instead, which are installed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="measure on that file system")
     arguments = parser.parse_args()
@@ -41,10 +43,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="benchmarks-", dir=arguments.dir, ignore_cleanup_errors=True) as place:
         threads, turns = (200, 4_000) if arguments.quick else (1_000, 20_000)
         bench = Bench(Path(place), Roots(Path(place), threads=threads, turns=turns), arguments.quick)
-        for name in arguments.only or GROUPS:
+        groups = PEERS if arguments.peers else GROUPS
+        for name in arguments.only or groups:
             group_begun = time.perf_counter()
             try:
-                for row in GROUPS[name](bench):
+                for row in groups[name](bench):
                     rows.append(row)
                     print(report.line(row), flush=True)
             except Exception as error:
@@ -55,7 +58,7 @@ def main() -> int:
     if arguments.json is not None:
         arguments.json.write_bytes(report.as_json(rows, took, problems))
     if not arguments.quick and arguments.only is None:
-        for entry in report.write(rows, took, problems):
+        for entry in report.write("peers" if arguments.peers else "report", rows, took, problems):
             print("worse than in the report before:", entry)
     met = [row.met for row in rows if row.met is not None]
     print(f"{sum(met)} of {len(met)} goals met, {took:.0f} s")

@@ -18,6 +18,12 @@ import msgspec
 ROOT = Path(__file__).resolve().parent.parent
 NOTIFICATIONS = (
     "thread/started",
+    "thread/archived",
+    "thread/unarchived",
+    "item/agentMessage/delta",
+    "item/reasoning/textDelta",
+    "item/commandExecution/outputDelta",
+    "agentSession/eventsDropped",
     "turn/started",
     "turn/completed",
     "item/started",
@@ -59,7 +65,7 @@ class Pipe:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment(),
+            env=self.environment(),
             bufsize=0,
         )
         assert self.process.stdin is not None
@@ -67,6 +73,10 @@ class Pipe:
         self._to, self._from = self.process.stdin.fileno(), self.process.stdout.fileno()
         self._rest = b""
         self._lines: list[bytes] = []
+
+    def environment(self) -> dict[str, str]:
+        """What the child sees."""
+        return environment()
 
     def __enter__(self) -> Any:
         return self

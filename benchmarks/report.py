@@ -121,11 +121,11 @@ def worse_than_before(rows: list[Row], before: bytes | None) -> list[str]:
     return found
 
 
-def write(rows: list[Row], seconds: float, problems: list[str]) -> list[str]:
-    """Write the report in the repository; what got worse since the one that was there."""
+def write(name: str, rows: list[Row], seconds: float, problems: list[str]) -> list[str]:
+    """Write the report of that name in the repository; what got worse since the one that was there."""
     HERE.mkdir(exist_ok=True)
-    target = HERE / "report.json"
+    target = HERE / f"{name}.json"
     worse = worse_than_before(rows, target.read_bytes() if target.exists() else None)
     target.write_bytes(as_json(rows, seconds, problems))
-    (HERE / "report.md").write_text(as_markdown(rows, seconds, worse, problems), encoding="utf-8")
+    (HERE / f"{name}.md").write_text(as_markdown(rows, seconds, worse, problems), encoding="utf-8")
     return worse

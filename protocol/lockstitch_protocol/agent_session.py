@@ -10,7 +10,8 @@ from pydantic import ConfigDict, Field
 from lockstitch_protocol.artifact import Artifact
 from lockstitch_protocol.file_checkpoint import FileArtifactMetadata
 from lockstitch_protocol.items import UserInput
-from lockstitch_protocol.thread import InitialTurnsPage, ThreadOpened, ThreadResumeResult, ThreadStartParams
+from lockstitch_protocol.thread import ThreadOpened, ThreadResumeResult
+from lockstitch_protocol.thread_params import InitialTurnsPage, ThreadStartParams
 from lockstitch_protocol.wire import Count, JsonObject, NewId, NewThreadId, Params, Shape
 
 SessionStatus = Literal["idle", "running", "waitingAction", "completed", "failed", "canceled"]

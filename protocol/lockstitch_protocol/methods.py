@@ -7,28 +7,49 @@ not exist.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
-from lockstitch_protocol import (
-    agent_session,
-    artifact,
-    conversation_import,
-    events,
-    evidence,
-    file_checkpoint,
-    initialize,
-    receipt,
-    replay,
-    restore,
-    search,
-    server,
-    thread,
-    thread_export,
-    turn,
-)
+from lockstitch_protocol.later import LaterModule, LaterName
 from lockstitch_protocol.wire import Empty
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import (
+        agent_session,
+        artifact,
+        conversation_import,
+        events,
+        evidence,
+        file_checkpoint,
+        initialize,
+        receipt,
+        replay,
+        restore,
+        search,
+        server,
+        thread,
+        thread_export,
+        thread_params,
+        turn,
+    )
+else:
+    agent_session = LaterModule("lockstitch_protocol.agent_session")
+    artifact = LaterModule("lockstitch_protocol.artifact")
+    conversation_import = LaterModule("lockstitch_protocol.conversation_import")
+    events = LaterModule("lockstitch_protocol.events")
+    evidence = LaterModule("lockstitch_protocol.evidence")
+    file_checkpoint = LaterModule("lockstitch_protocol.file_checkpoint")
+    initialize = LaterModule("lockstitch_protocol.initialize")
+    receipt = LaterModule("lockstitch_protocol.receipt")
+    replay = LaterModule("lockstitch_protocol.replay")
+    restore = LaterModule("lockstitch_protocol.restore")
+    search = LaterModule("lockstitch_protocol.search")
+    server = LaterModule("lockstitch_protocol.server")
+    thread = LaterModule("lockstitch_protocol.thread")
+    thread_export = LaterModule("lockstitch_protocol.thread_export")
+    thread_params = LaterModule("lockstitch_protocol.thread_params")
+    turn = LaterModule("lockstitch_protocol.turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +57,28 @@ class Method:
     """One method of the protocol."""
 
     name: str
-    params: type[BaseModel]
-    result: type[BaseModel]
+    _params: type[BaseModel] | LaterName
+    _result: type[BaseModel] | LaterName
     since: str
     changes: bool
     """It changes a thread, or who hears of it: such requests of one thread run in order of arrival."""
     summary: str
     notification: bool = False
     """It has no reply, whether or not it carries an id."""
+
+    @property
+    def params(self) -> type[BaseModel]:
+        """The model of the params."""
+        return _model(self._params)
+
+    @property
+    def result(self) -> type[BaseModel]:
+        """The model of the result."""
+        return _model(self._result)
+
+
+def _model(found: type[BaseModel] | LaterName) -> type[BaseModel]:
+    return found.get() if isinstance(found, LaterName) else found
 
 
 def _table(*methods: Method) -> dict[str, Method]:
@@ -69,38 +104,44 @@ METHODS: Final[dict[str, Method]] = _table(
     _read("shutdown", server.NoParams, Empty, "Store and answer everything; then close stdin or send exit."),
     _signal("exit", server.NoParams, "End as if stdin had ended."),
     _signal("$/cancelRequest", server.CancelParams, "Cancel a request, if it is not yet being stored."),
-    _change("thread/start", thread.ThreadStartParams, thread.ThreadOpened, "Create a thread and subscribe to it."),
-    _read("thread/read", thread.ThreadReadParams, thread.ThreadResult, "Read a thread, with its turns if asked."),
-    _read("thread/list", thread.ThreadListParams, thread.ThreadListResult, "List threads, filtered and sorted."),
-    _read("thread/turns/list", thread.ThreadTurnsListParams, thread.TurnsPage, "List a thread's turns."),
+    _change(
+        "thread/start", thread_params.ThreadStartParams, thread.ThreadOpened, "Create a thread and subscribe to it."
+    ),
+    _read(
+        "thread/read", thread_params.ThreadReadParams, thread.ThreadResult, "Read a thread, with its turns if asked."
+    ),
+    _read("thread/list", thread_params.ThreadListParams, thread.ThreadListResult, "List threads, filtered and sorted."),
+    _read("thread/turns/list", thread_params.ThreadTurnsListParams, thread.TurnsPage, "List a thread's turns."),
     _read(
         "thread/items/list",
-        thread.ThreadItemsListParams,
+        thread_params.ThreadItemsListParams,
         thread.ThreadItemsListResult,
         "List the items of a thread or of one turn.",
     ),
     _read(
         "thread/events/list",
-        thread.ThreadEventsListParams,
+        thread_params.ThreadEventsListParams,
         thread.ThreadEventsListResult,
         "List a thread's events by sequence.",
     ),
-    _change("thread/resume", thread.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."),
-    _read("thread/unsubscribe", thread.ThreadParams, Empty, "Stop the notifications of a thread."),
-    _change("thread/fork", thread.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
-    _change("thread/name/set", thread.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
+    _change(
+        "thread/resume", thread_params.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."
+    ),
+    _read("thread/unsubscribe", thread_params.ThreadParams, Empty, "Stop the notifications of a thread."),
+    _change("thread/fork", thread_params.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
+    _change("thread/name/set", thread_params.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
     _change(
         "thread/metadata/update",
-        thread.ThreadMetadataUpdateParams,
+        thread_params.ThreadMetadataUpdateParams,
         thread.ThreadResult,
         "Change what is known about a thread, or link it to a workspace.",
     ),
-    _change("thread/archive", thread.ThreadParams, Empty, "Put a thread away."),
-    _change("thread/unarchive", thread.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
-    _change("thread/delete", thread.ThreadParams, Empty, "Remove a thread and all that only it needs."),
+    _change("thread/archive", thread_params.ThreadParams, Empty, "Put a thread away."),
+    _change("thread/unarchive", thread_params.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
+    _change("thread/delete", thread_params.ThreadParams, Empty, "Remove a thread and all that only it needs."),
     _change(
         "thread/rollback",
-        thread.ThreadRollbackParams,
+        thread_params.ThreadRollbackParams,
         thread.ThreadResult,
         "Take the last turns out of what is read; they stay in the log.",
     ),

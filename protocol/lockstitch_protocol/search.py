@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lockstitch_protocol.turn import PageLimit
+from lockstitch_protocol.paging import PageLimit
 from lockstitch_protocol.wire import Count, Params, Shape
 
 

@@ -1,15 +1,14 @@
 """Turns: one request by the user and all that the agent did for it."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from lockstitch_protocol.items import ThreadItem, UserInput
+from lockstitch_protocol.paging import ItemsView
 from lockstitch_protocol.wire import Count, JsonObject, NewId, Params, Shape
 
 TurnStatus = Literal["inProgress", "completed", "interrupted", "failed"]
-ItemsView = Literal["notLoaded", "summary", "full"]
-PageLimit = Annotated[int, Field(ge=1, le=500)]
 
 
 class TurnError(Shape):

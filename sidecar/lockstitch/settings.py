@@ -30,7 +30,7 @@ Speaks JSON-RPC on stdin and stdout until stdin ends.
 
   --data-dir DIR          where everything is kept (else LOCKSTITCH_DATA_DIR, APP_SERVER_DATA_DIR,
                           LOCKSTITCH_RUNTIME_ROOT, else the platform's own place)
-  --parent-pid PID        end when this process ends
+  --parent-pid PID        end when this process ends; --clientProcessId is the same
   --max-message-bytes N   the largest message that is taken (default 67108864)
   --log-level LEVEL       debug, info, warning or error (default info); the log goes to stderr and to
                           log/sidecar.log in the data root
@@ -167,6 +167,7 @@ def parse_arguments(argv: Sequence[str]) -> Arguments:
 _TAKES_VALUE: Final = (
     "--data-dir",
     "--parent-pid",
+    "--clientProcessId",
     "--max-message-bytes",
     "--log-level",
     "--listen",
@@ -180,7 +181,7 @@ def _take_value(found: Arguments, name: str, value: str) -> None:
         if not value:
             raise UsageError("--data-dir needs a directory; leave it out to use the default one")
         found.data_dir = value
-    elif name == "--parent-pid":
+    elif name in ("--parent-pid", "--clientProcessId"):  # COMPAT: vscode-languageclient gives the latter
         found.parent_pid = _positive(name, value)
     elif name == "--max-message-bytes":
         found.max_message_bytes = _positive(name, value)
@@ -337,3 +338,8 @@ def _make_private(path: str) -> None:
             raise NotADirectoryError(20, "not a directory") from None
         return
     os.chmod(path, 0o700)
+
+
+def without_plugins() -> None:
+    """Keep Pydantic from reading the metadata of every installed package in search of plugins: 15 ms of a start."""
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"

@@ -114,6 +114,7 @@ def test_arguments() -> None:
     found = parse_arguments(["--data-dir=/a", "--data-dir", "/b", "--parent-pid", "7", "--log-level=debug", "--stdio"])
     assert (found.data_dir, found.parent_pid, found.log_level) == ("/b", 7, "debug")
     assert found.max_message_bytes == MAX_MESSAGE_BYTES
+    assert parse_arguments(["--stdio", "--clientProcessId=8"]).parent_pid == 8
     assert parse_arguments(["--backend", "--app-policy"]).accepted == ["--backend --app-policy"]
     assert parse_arguments(["--version", "--help"]).wants == "version"
     with pytest.raises(UsageError, match="--nope"):

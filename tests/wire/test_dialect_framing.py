@@ -43,6 +43,17 @@ def test_anything_else_first_means_lines(tmp_path: Path) -> None:
         assert s.close() == 0
 
 
+@pytest.mark.parametrize("broken", [b"{", b'{"id": 1, "method"', b'{"id": 1, "method": "init'])
+def test_a_first_message_that_is_cut_off_is_answered(tmp_path: Path, broken: bytes) -> None:
+    """What comes first is read by a scanner of its own, which has its own ways to fail."""
+    with Sidecar(tmp_path / "d") as s:
+        s.raw(broken + b"\n")
+        assert s.take()["error"]["code"] == -32700
+        s.initialize()
+        assert s.close() == 0
+        assert s.process.stderr.read().count(b"Traceback") == 0
+
+
 def test_lines_end_at_lf_only(tmp_path: Path) -> None:
     """Other parsers' line ends are text; CR before LF belongs to the line end."""
     text = "a\u2028b\u2029c\u0085d\x7f e"

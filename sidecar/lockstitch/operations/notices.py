@@ -40,6 +40,22 @@ DELTA_METHODS = {
 }
 
 
+OF_EVENTS = (
+    *DELTA_METHODS.values(),
+    "thread/started",
+    "thread/archived",
+    "thread/unarchived",
+    "turn/started",
+    "turn/completed",
+    "item/started",
+    "item/completed",
+    "thread/tokenUsage/updated",
+    "agentSession/event",
+    "agentSession/eventsDropped",
+)
+"""The notifications that events bring; the deletion of a thread is none."""
+
+
 class _ItemPayload(msgspec.Struct):
     item: Raw
 

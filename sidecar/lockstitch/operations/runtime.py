@@ -23,7 +23,6 @@ from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
-from lockstitch.operations.act_recovery import recover_orphans
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
@@ -105,7 +104,11 @@ class Runtime:
             else:
                 raise
         else:
-            await recover_orphans(self)
+            if await self.slowly(self.journals.any_there):
+                # brings in all that restores, a fifth of a start
+                from lockstitch.operations.act_recovery import recover_orphans
+
+                await recover_orphans(self)
             await self.interrupt_dead_turns()
 
     def _open(self) -> None:

@@ -26,7 +26,7 @@ from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ItemRow, ThreadRow
 from lockstitch_protocol import agent_session as wire
-from lockstitch_protocol.thread import ThreadParams, ThreadResumeParams
+from lockstitch_protocol.thread_params import ThreadParams, ThreadResumeParams
 
 
 async def start(runtime: Runtime, call: Call, params: wire.AgentSessionStartParams) -> dict[str, Any]:

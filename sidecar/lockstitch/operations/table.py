@@ -3,29 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lockstitch.operations import (
-    append,
-    artifact,
-    conversation_import,
-    evidence,
-    exports,
-    file_checkpoint,
-    receipt,
-    replay,
-    replay_case,
-    restore,
-    rewind,
-    search,
-    server,
-    session,
-    thread,
-    thread_moves,
-    thread_reads,
-    turn,
-    undo,
-)
+from lockstitch.operations.call import PlainForm
+from lockstitch_protocol.later import LaterModule
+
+if TYPE_CHECKING:
+    from lockstitch.operations import (
+        append,
+        append_request,
+        artifact,
+        conversation_import,
+        evidence,
+        exports,
+        file_checkpoint,
+        receipt,
+        replay,
+        replay_case,
+        restore,
+        rewind,
+        search,
+        server,
+        session,
+        thread,
+        thread_moves,
+        thread_reads,
+        turn,
+        undo,
+    )
+else:
+    append = LaterModule("lockstitch.operations.append")
+    append_request = LaterModule("lockstitch.operations.append_request")
+    artifact = LaterModule("lockstitch.operations.artifact")
+    conversation_import = LaterModule("lockstitch.operations.conversation_import")
+    evidence = LaterModule("lockstitch.operations.evidence")
+    exports = LaterModule("lockstitch.operations.exports")
+    file_checkpoint = LaterModule("lockstitch.operations.file_checkpoint")
+    receipt = LaterModule("lockstitch.operations.receipt")
+    replay = LaterModule("lockstitch.operations.replay")
+    replay_case = LaterModule("lockstitch.operations.replay_case")
+    restore = LaterModule("lockstitch.operations.restore")
+    rewind = LaterModule("lockstitch.operations.rewind")
+    search = LaterModule("lockstitch.operations.search")
+    server = LaterModule("lockstitch.operations.server")
+    session = LaterModule("lockstitch.operations.session")
+    thread = LaterModule("lockstitch.operations.thread")
+    thread_moves = LaterModule("lockstitch.operations.thread_moves")
+    thread_reads = LaterModule("lockstitch.operations.thread_reads")
+    turn = LaterModule("lockstitch.operations.turn")
+    undo = LaterModule("lockstitch.operations.undo")
+
+PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
+    "agentSession/runtimeEvents/append": append_request.plain_form,
+}
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "server/status": server.status,

@@ -20,7 +20,7 @@ from lockstitch.timeline.hot import FORMAT
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
-from lockstitch_protocol import thread as wire
+from lockstitch_protocol import thread_params as wire
 from lockstitch_protocol.ids import new_id, uuid7
 
 _STARTED_FIELDS = ("approvalPolicy", "approvalsReviewer", "sandbox")

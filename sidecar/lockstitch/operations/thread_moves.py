@@ -23,7 +23,7 @@ from lockstitch.timeline.reader import View
 from lockstitch.timeline.reconcile import remove as remove_path
 from lockstitch.timeline.rows import ThreadRow, TurnStatus
 from lockstitch.timeline.writer import Writer
-from lockstitch_protocol import thread as wire
+from lockstitch_protocol import thread_params as wire
 from lockstitch_protocol.ids import new_id, uuid7
 
 

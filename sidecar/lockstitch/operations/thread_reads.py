@@ -19,7 +19,7 @@ from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.events import event_of_line
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow, TurnRow
-from lockstitch_protocol import thread as wire
+from lockstitch_protocol import thread_params as wire
 
 
 async def read(runtime: Runtime, call: Call, params: wire.ThreadReadParams) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from lockstitch.rpc.claim import claim_wire
 from lockstitch.rpc.doorstep import open_connection
 from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, Ends
+from lockstitch.settings import without_plugins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def serve(settings: Settings, load: Callable[[], Application]) -> int:
     opening = open_connection(wire, settings, boot_id, ends)
     if opening.at_end and not opening.messages:
         return CLIENT_GONE if opening.unsent else CLEAN
+
+    without_plugins()
 
     from lockstitch.rpc.life import Start, live
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,9 +19,12 @@ from lockstitch.rollout.line import Draft, encode_append
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import reader
 from lockstitch.timeline.lines import Lines
+from lockstitch.timeline.payloads import PayloadItem
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.segments import Segments
 from lockstitch.timeline.state import ThreadState
+
+_NOTHING_KNOWN: Mapping[int, PayloadItem] = {}
 
 
 class Batch:
@@ -50,31 +54,40 @@ class Batch:
     def has_lines(self) -> bool:
         return bool(self._chunks)
 
-    def append(self, drafts: list[Draft], req: str | None = None) -> int:
-        """Add one append to the group: sequences, lines and rows. Returns the first sequence."""
-        thread = self.state.thread
-        first = thread.last_sequence + 1
-        for draft, line in zip(drafts, encode_append(first, drafts, thread.last_sum.encode(), req), strict=True):
-            length = len(line.data) - 1
+    def append(
+        self, drafts: Sequence[Draft], req: str | None = None, items: Mapping[int, PayloadItem] = _NOTHING_KNOWN
+    ) -> int:
+        """Add one append to the group: sequences, lines and rows. Returns the first sequence.
+
+        `items`: by the number of its draft, what is known of an item whose payload then is not read for it.
+        """
+        state, thread = self.state, self.state.thread
+        first, at, last = thread.last_sequence + 1, thread.size, len(drafts) - 1
+        lines = encode_append(first, drafts, thread.last_sum.encode(), req)
+        for number, (draft, line) in enumerate(zip(drafts, lines, strict=True)):
+            length = len(line.data)
             fact = Fact(
-                thread.last_sequence + 1,
+                first + number,
                 draft.at,
                 draft.type,
                 draft.event_id,
                 draft.turn_id,
                 draft.item_id,
                 draft.payload,
-                thread.size,
-                length,
+                at,
+                length - 1,
                 line.payload_at,
                 draft.digest,
-                req if draft is drafts[-1] else None,
+                req if number == last else None,
+                items.get(number),
             )
-            reduce(self.state, fact)
-            thread.last_sum = line.sum.decode()
-            thread.size += length + 1
-            self._chunks.append(line.data)
-            self.buffered += length + 1
+            reduce(state, fact)
+            at += length
+        if lines:
+            thread.last_sum = lines[-1].sum.decode()
+        self.buffered += at - thread.size
+        thread.size = at
+        self._chunks += [line.data for line in lines]
         self._joined = None
         return first
 

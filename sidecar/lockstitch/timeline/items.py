@@ -13,10 +13,10 @@ import msgspec
 
 from lockstitch import codec
 from lockstitch.rollout.line import payload_span
-from lockstitch.timeline.compose import compose, fill_streamed, grow
+from lockstitch.timeline.compose import WITH_STATUS, compose, fill_streamed, grow
 from lockstitch.timeline.parts import parts_of
 from lockstitch.timeline.rows import KINDS, ItemKind, ItemRow, ItemStatus
-from lockstitch_protocol.items import fill_defaults
+from lockstitch_protocol.item_fields import fill_defaults
 
 ReadLine = Callable[[int, int], bytes]
 
@@ -37,6 +37,7 @@ _delta = codec.decoder(_Delta)
 _checkpoint = codec.decoder(_Checkpoint)
 
 _MERGES = frozenset({"command.exited", "patch.applied", "patch.failed", "patch.declined", "reasoning.final"})
+_WITH_STATUS = frozenset(kind.name for kind in WITH_STATUS)
 _PATCH_STATUS = {"patch.applied": "completed", "patch.failed": "failed", "patch.declined": "declined"}
 _BESIDE_ITEM = frozenset({"itemId", "item", "role", "clientId", "text", "content", "error", "item_id"})
 
@@ -78,8 +79,8 @@ def _host_item(type_: str, given: dict[str, Any], before: dict[str, Any] | None)
         fill_streamed(item, KINDS.get(item["type"], ItemKind.other), before)
     if type_ == "item.completed":
         item = over(item)
-    elif item["type"] in ("commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall"):
-        item.setdefault("status", "inProgress")
+    elif item["type"] in _WITH_STATUS and item.get("status") is None:
+        item["status"] = "inProgress"
     return fill_defaults(item)
 
 

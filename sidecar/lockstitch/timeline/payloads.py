@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from lockstitch import codec
+from lockstitch.timeline.plain_items import PlainItem
+from lockstitch.timeline.rows import KINDS, ItemKind
 
 RECEIVED_AT = "$receivedAt"
 """In a payload whose event has a time of its own: when it came in by our clock. A host's own field of that name
@@ -30,6 +32,21 @@ class ItemHead(msgspec.Struct):
     status: Any = None
     """A word in the items that we know; an unknown one may mean anything by it."""
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
+
+
+class PayloadItem(msgspec.Struct, frozen=True, gc=False):
+    """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
+
+    id: str
+    kind: ItemKind
+    status: str | None
+    spilled: bool
+    length: int
+
+    @classmethod
+    def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
+        """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
+        return cls(item.id, item.kind, getattr(item, "status", None), False, length)
 
 
 class UserMessage(msgspec.Struct):
@@ -147,9 +164,9 @@ class Imported(msgspec.Struct):
 
 
 read_received = codec.decoder(Received)
-read_item_payload = codec.decoder(ItemPayload)
-read_item_head = codec.decoder(ItemHead)
-read_user_message = codec.decoder(UserMessage)
+_read_item_payload = codec.decoder(ItemPayload)
+_read_item_head = codec.decoder(ItemHead)
+_read_user_message = codec.decoder(UserMessage)
 read_turn_started = codec.decoder(TurnStarted)
 read_thread_started = codec.decoder(ThreadStarted)
 read_thread_updated = codec.decoder(ThreadUpdated)
@@ -162,3 +179,16 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+
+
+def read_item(payload: bytes) -> PayloadItem:
+    """What the reducer has to know of the payload's item. Raises ParseError."""
+    value = _read_item_payload(payload).item
+    head = _read_item_head(value)
+    status = head.status if isinstance(head.status, str) else None
+    return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, bool(head.outputRef), len(value))
+
+
+def read_item_content(payload: bytes) -> list[dict[str, object]]:
+    """The parts of a user's message. Raises ParseError."""
+    return _read_user_message(_read_item_payload(payload).item).content

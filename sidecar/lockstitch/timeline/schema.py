@@ -1,6 +1,6 @@
 """The projection's tables, indexes and migrations.
 
-Invariant: the columns stand in the order of the dataclasses in rows.py (a test compares them). An
+Invariant: the columns stand in the order of the structs in rows.py (a test compares them). An
 incompatible change raises data_root.TIMELINE_VERSION; an addition is a migration of its own.
 """
 

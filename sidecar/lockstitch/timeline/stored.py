@@ -1,6 +1,6 @@
 """Rows to and from the database: the reducer's cold lookups, and what it changed, written back.
 
-Invariant: column order is the order of the row dataclasses, so that a row is `Row(*tuple)`.
+Invariant: column order is the order of the row structs, so that a row is `Row(*tuple)`.
 """
 
 from __future__ import annotations

@@ -424,7 +424,7 @@ class Writer:
             admission.undo()
             return False  # judged again with the lock, when the rows are sure to be current
         self.answer(job, appended(batch, admission, 0))
-        self.happened(Streamed(job.thread_id, admission.answers, job if job.wait_for_reply else None))
+        self.happened(Streamed(job.thread_id, admission.streamed(), job if job.wait_for_reply else None))
         return True
 
     def surroundings(self, batch: Batch) -> Surroundings:
