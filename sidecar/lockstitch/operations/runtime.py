@@ -46,6 +46,7 @@ from lockstitch_protocol.ids import new_id
 
 if TYPE_CHECKING:
     from lockstitch.operations.import_jobs import ImportJobs
+    from lockstitch.operations.search import Search
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,8 @@ class Runtime:
         self.at_drain: list[Callable[[], None]] = []
         """Called when the process is about to end: what runs in the background comes to a stop."""
         self.imports: ImportJobs | None = None
+        self.search: Search | None = None
+        """From the first question on."""
         self.ephemeral = Ephemeral(self)
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
@@ -189,6 +192,8 @@ class Runtime:
         if hasattr(self, "feed"):
             self.feed.close()
             self.reader.close()
+        if self.search is not None:
+            self.search.close()
         if self.refusal is None and hasattr(self, "writer"):
             self.writer.close()
         self.ephemeral.close()
