@@ -37,6 +37,7 @@ _FIELDS = (
     "previousVersionId",
     "op",
     "oldPath",
+    "oldPathBase64",
     "source",
     "createdAt",
     "before",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
-from lockstitch.artifacts.paths import artifact_id, folder_name
+from lockstitch.artifacts.paths import artifact_id, folder_name, path_of_key
 from lockstitch.artifacts.safety import SafetyCopies
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
@@ -69,9 +69,9 @@ class Contents:
         return "dataRoot" if sidecar.workspace is None or sidecar.problem else "workspace"
 
     @staticmethod
-    def artifact_of(path: str) -> str:
-        """The id of a path's version documents."""
-        return artifact_id(path)
+    def artifact_of(key: str) -> str:
+        """The id of the version documents of a path, by what rows call it."""
+        return artifact_id(path_of_key(key))
 
     def owned(self, row: ThreadRow, only: Sequence[str]) -> list[Path]:
         """What goes with a deleted thread: its documents and exports, and contents that no other refers to."""
@@ -85,24 +85,25 @@ class Contents:
     def diff_of_thread(self, thread_id: str) -> DiffOf:
         """How the writer makes a diff: from what was prepared, else from the contents."""
 
-        def diff_of(path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]) -> DiffText:
+        def diff_of(key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]) -> DiffText:
             sidecar = self._of_thread.get(thread_id.lower()) or self.sidecar(None)
-            return self.diff(sidecar, path, old_path, before, after)
+            return self.diff(sidecar, key, old_key, before, after)
 
         return diff_of
 
     def diff(
-        self, sidecar: Sidecar, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+        self, sidecar: Sidecar, key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText:
         """The bounded unified diff between two sides; empty where one of them is not known."""
-        key = (path, old_path, *_identity(before), *_identity(after))
+        asked = (key, old_key, *_identity(before), *_identity(after))
         with self._lock:
-            known = self._diffs.get(key)
+            known = self._diffs.get(asked)
         if known is not None:
             return known
-        made = self._make_diff(sidecar, path, old_path, before, after)
+        old_path = None if old_key is None else path_of_key(old_key)
+        made = self._make_diff(sidecar, path_of_key(key), old_path, before, after)
         with self._lock:
-            self._diffs[key] = made
+            self._diffs[asked] = made
             while len(self._diffs) > _REMEMBERED:
                 self._diffs.popitem(last=False)
         return made
