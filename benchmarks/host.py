@@ -18,6 +18,12 @@ import msgspec
 ROOT = Path(__file__).resolve().parent.parent
 NOTIFICATIONS = (
     "thread/started",
+    "thread/archived",
+    "thread/unarchived",
+    "item/agentMessage/delta",
+    "item/reasoning/textDelta",
+    "item/commandExecution/outputDelta",
+    "agentSession/eventsDropped",
     "turn/started",
     "turn/completed",
     "item/started",

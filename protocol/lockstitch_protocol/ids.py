@@ -11,6 +11,7 @@ from itertools import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import NewType
 
     ThreadId = NewType("ThreadId", str)
@@ -27,14 +28,16 @@ THREAD_ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
 """Thread ids are part of file names, hence neither `.` nor `:`, and at most 100 characters."""
 
 
-_LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_ID_CHARACTERS = _LETTERS_AND_DIGITS + "._:-"
+_matches_id: list[Callable[[str], object]] = []
 
 
 def is_id(text: str) -> bool:
     """Whether a client may give this as the id of a turn, item, event, checkpoint or worker."""
-    # Nothing is left once the allowed characters are stripped: a third of what a match of ID_PATTERN costs.
-    return 0 < len(text) <= 128 and text[0] in _LETTERS_AND_DIGITS and not text.strip(_ID_CHARACTERS)
+    if not _matches_id:  # the first time
+        import re
+
+        _matches_id.append(re.compile(ID_PATTERN).fullmatch)
+    return _matches_id[0](text) is not None
 
 
 def is_thread_id(text: str) -> bool:
@@ -57,12 +60,23 @@ def uuid7() -> str:
 
 
 def _uuid7_hex() -> str:
+    high, low = _uuid7_halves()
+    return f"{high:016x}{low:016x}"
+
+
+def _uuid7_halves() -> tuple[int, int]:
     rest = next(_counter) & (1 << _COUNTER_BITS) - 1
     milliseconds = time.time_ns() // 1_000_000
-    high = (milliseconds & (1 << 48) - 1) << 16 | 0x7000 | rest >> 62
-    return f"{high:016x}{0x2 << 62 | rest & (1 << 62) - 1:016x}"
+    return (milliseconds & (1 << 48) - 1) << 16 | 0x7000 | rest >> 62, 0x2 << 62 | rest & (1 << 62) - 1
 
 
 def new_id(prefix: str) -> str:
     """A new id such as `turn_0198…`: the prefix says what it names, the rest is a UUIDv7 without dashes."""
     return f"{prefix}_{_uuid7_hex()}"
+
+
+def new_ids(prefix: str) -> Iterator[str]:
+    """New ids of one moment, in ascending order, as many as are asked for: a sixth of what `new_id` costs each."""
+    high, low = _uuid7_halves()
+    # A counter that begins at random below the half of its range does not come to the end of it (RFC 9562, 6.2).
+    return map(f"{prefix}_{high:016x}%016x".__mod__, count(low & ~(1 << 61)))

@@ -108,6 +108,33 @@ def decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:
     return run
 
 
+def plain_decoder(kind: type[T]) -> Callable[[bytes], T | None]:
+    """A typed decoder for bytes that others wrote: None where they are of another type, or `decode` must judge them.
+
+    Nesting is not measured: of every part that is `Any` or `Raw` the caller asks `is_shallow`.
+    """
+    inner = msgspec.json.Decoder(kind, float_hook=Digits)
+
+    def run(data: bytes) -> T | None:
+        try:
+            value = inner.decode(data)
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            return None
+        return None if b"-0" in data and _MINUS_ZERO.search(data) else value
+
+    return run
+
+
+def is_shallow(data: bytes | Raw, above: int) -> bool:
+    """Whether a value that lies `above` levels deep is surely nested no deeper than allowed; cheap, for most."""
+    # Each level takes two bytes at least, and one bracket.
+    room = MAX_DEPTH - above
+    if len(data) <= 2 * room:
+        return True
+    data = bytes(data)
+    return data.count(b"[") + data.count(b"{") <= room
+
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^\[:,\s]-0)")
 """Begins with the literal, so that searching a large message full of UUIDs costs little."""

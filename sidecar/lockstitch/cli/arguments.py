@@ -75,6 +75,8 @@ def parser() -> argparse.ArgumentParser:
     imports.add_argument("paths", metavar="PATH", nargs="+", help="a session file, or a folder with sessions in it")
 
     verb("doctor", "say where everything is, whether it is sound, and what to do if not")
+
+    verb("self-test", "try out whether this installation works on this machine")
     return whole
 
 

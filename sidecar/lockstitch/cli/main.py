@@ -46,6 +46,10 @@ def _perform(options: argparse.Namespace, shown: terminal.Terminal) -> int:
         from lockstitch.cli import demo
 
         return demo.run(options, shown)
+    if options.verb == "self-test":
+        from lockstitch.cli import self_test
+
+        return self_test.run(options, shown)
     return asyncio.run(_in_process(options, shown))
 
 

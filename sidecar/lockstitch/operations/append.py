@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstitch.codec import Raw
+from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
@@ -17,16 +18,13 @@ from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams
 
-_WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
-_LARGE = 256 << 10
-"""Requests with more bytes than this are checked in a worker thread."""
 
-
-async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str, Any]:
+async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> dict[str, Any]:
     """Store all of the events or none; the reply is those events as they are stored."""
     refuse_empty(params.runtime_events)
     thread_id = params.session_id
-    has_files = any(event.type in FILE_EVENTS for event in params.runtime_events)
+    types = {event.type for event in params.runtime_events}
+    has_files, has_deltas = not types.isdisjoint(FILE_EVENTS), not types.isdisjoint(DELTAS)
     snapshots = None
     async with runtime.order.turn(thread_id):
         events = incoming_events(params.runtime_events, params.turn_id)
@@ -34,13 +32,13 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
             snapshots = Snapshots(runtime, thread_id)
             await snapshots.prepare(events)
         await _store_outputs(runtime, events)
-        deltas = params.durability != "sync" and all(event.type in DELTAS for event in events)
+        deltas = params.durability != "sync" and types <= DELTAS.keys()
         job: AppendJob = runtime.job(
             AppendJob,
             thread_id=thread_id,
-            build=adding(events, deltas=deltas),
-            req=request_digest(call.request_id, call.params),
-            count=0 if any(event.type in DELTAS for event in events) else len(events),
+            build=adding(events, deltas=deltas) if has_deltas else adding_whole(events),
+            req=request_digest(call),
+            count=0 if has_deltas else len(events),
             deltas=deltas,
             wait_for_reply=call.request_id is not None,
         )
@@ -57,11 +55,25 @@ async def append(runtime: Runtime, call: Call, params: AppendParams) -> dict[str
 
 async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
     """Store what is too large for a line before the queue, so that the writer does not wait for it."""
-    large = [event for event in events if event.type in _WHOLE_ITEMS and large_output(event.payload["item"])]
+    large = [
+        event
+        for event in events
+        if event.plain is None and event.type in WHOLE_ITEMS and large_output(event.payload["item"])
+    ]
     if large:
         stored = await runtime.slowly(lambda: [runtime.contents.spill(event.payload["item"]) for event in large])
         for event, item in zip(large, stored, strict=True):
             event.payload = {**event.payload, "item": item}
+
+
+def adding_whole(events: list[Incoming]) -> Callable[[Admission], None]:
+    """How the writer admits events among which there is no streamed text."""
+
+    def build(admission: Admission) -> None:
+        for event in events:
+            admission.add(event)
+
+    return build
 
 
 def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], None]:
@@ -81,7 +93,7 @@ def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], Non
 
 def appended_value(done: Appended) -> dict[str, Any]:
     """The reply to an append."""
-    value: dict[str, Any] = {"events": [Raw(event) for event in done.events]}
+    value: dict[str, Any] = {"events": Raw(done.events)}
     if done.duplicates:
         value["duplicates"] = done.duplicates
     return value

@@ -6,6 +6,7 @@ Invariant: no operation knows how a request came or how its answer goes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lockstitch import codec
@@ -28,27 +29,47 @@ class Connection(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PlainForm:
+    """How the params of a method are decoded in one go, where they have the form that most requests have."""
+
+    sent: type[Any]
+    """A msgspec struct of the params as they are sent; it takes nothing that the method's model would not take."""
+    take: Callable[[Any], Any]
+    """Makes of it what the operation takes in place of the model; None where only the model gets it right."""
+
+
 class Call:
     """One request being served."""
 
-    __slots__ = ("after_reply", "connection", "params", "progress_token", "request_id", "uncancellable")
+    __slots__ = ("_params", "after_reply", "connection", "plain", "progress_token", "request_id", "uncancellable")
 
     def __init__(
         self,
         connection: Connection,
         request_id: str | int | None,
-        params: dict[str, Any],
+        params: dict[str, Any] | Callable[[], dict[str, Any]],
         progress_token: str | int | None = None,
+        plain: Any = None,
     ) -> None:
+        """`params` as sent and decoded, or what decodes them for who asks."""
         self.connection = connection
         self.request_id = request_id
         """None for a notification."""
-        self.params = params
-        """The params as sent: `codec.decode`d, before validation."""
+        self._params = params
+        self.plain = plain
+        """The params in their plain form, checked already, if the method has one and they have it."""
         self.progress_token = progress_token
         self.after_reply: list[Callable[[], None]] = []
         """Called in order directly after the reply, a result or an error, was put in the output queue."""
         self.uncancellable = False
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The params as sent: `codec.decode`d, before validation."""
+        if callable(self._params):
+            self._params = self._params()
+        return self._params
 
     @property
     def params_bytes(self) -> bytes:

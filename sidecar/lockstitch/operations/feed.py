@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import encode
-from lockstitch.operations.notices import Announcer
+from lockstitch.operations.notices import OF_EVENTS, Announcer
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline.jobs import Committed, Happening, Job, Removed
 
@@ -67,6 +67,8 @@ class Subscription:
     behind: bool = False
     """The log has events that are not in the queue: read them from the file first."""
     gone: bool = False
+    deaf: bool = False
+    """The client takes none of the notifications that an event brings."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -95,7 +97,7 @@ class Feed:
         for known in self._watching.get(key, ()):
             if known.connection is connection:
                 return lambda: None
-        new = Subscription(thread_id, connection, after, behind=True)
+        new = Subscription(thread_id, connection, after, behind=True, deaf=not any(map(connection.wants, OF_EVENTS)))
         self._watching.setdefault(key, []).append(new)
 
         def begin() -> None:
@@ -177,6 +179,9 @@ class Feed:
             subscription.queue.append(Gone())
             self._let_go(subscription)  # a new thread of the same id is another one
         elif isinstance(happening, Committed):
+            if subscription.deaf:
+                subscription.last_sequence = happening.first_sequence + len(happening.drafts) - 1
+                return
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
         else:

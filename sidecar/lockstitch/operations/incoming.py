@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.codec import canonical, mapping
+from lockstitch.codec import canonical, decode, mapping
 from lockstitch.errors import InvalidError
+from lockstitch.operations.append_request import PlainEvent
+from lockstitch.operations.call import Call
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.items import item_of
+from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
@@ -42,19 +45,42 @@ def digest_of(value: Any) -> str:
     return sha256(canonical(value)).hexdigest()[:32]
 
 
-def request_digest(request_id: str | int | None, params: dict[str, Any]) -> str | None:
+def request_digest(call: Call) -> str | None:
     """What makes a resent request recognisable; None where the id does not look globally unique."""
+    request_id = call.request_id
     if not isinstance(request_id, str) or not _UNIQUE_ID.search(request_id):
         return None
-    return digest_of({"id": request_id, "params": params})
+    return digest_of({"id": request_id, "params": call.params})
 
 
-def incoming_events(events: Sequence[RuntimeEventInput], turn_id: str | None) -> list[Incoming]:
+def incoming_events(events: Sequence[RuntimeEventInput] | Sequence[PlainEvent], turn_id: str | None) -> list[Incoming]:
     """Check each event by itself. Raises InvalidError, with the place in the request."""
-    return [_incoming(event, turn_id, f"runtimeEvents.{number}") for number, event in enumerate(events)]
+    return [
+        _incoming(event, turn_id, f"runtimeEvents.{number}")
+        if type(event) is not PlainEvent or (item := event.item) is None
+        else _plain(event, item, turn_id, number)
+        for number, event in enumerate(events)
+    ]
 
 
-def _incoming(event: RuntimeEventInput, turn_id: str | None, place: str) -> Incoming:
+def _plain(event: PlainEvent, item: PlainItem, turn_id: str | None, number: int) -> Incoming:
+    """An item event whose item was checked when it was decoded."""
+    at = None if event.at is None else _time(event.at, f"runtimeEvents.{number}.at")
+    found = Incoming(event.type, event.payload, turn_id, item.id, event.event_id, None, at, item)
+    if event.event_id is not None:
+        found.digest = digest_of(
+            {
+                "type": event.type,
+                "payload": decode(bytes(event.sent)),
+                "turnId": turn_id,
+                "itemId": event.item_id,
+                "at": event.at,
+            }
+        )
+    return found
+
+
+def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place: str) -> Incoming:
     type_, payload = event.type, event.payload
     whole: dict[str, Any] | None = None
     known = EVENT_TYPES.get(type_)

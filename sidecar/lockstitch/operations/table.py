@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from lockstitch.operations.call import PlainForm
 from lockstitch_protocol.later import LaterModule
 
 if TYPE_CHECKING:
     from lockstitch.operations import (
         append,
+        append_request,
         artifact,
         conversation_import,
         evidence,
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         replay_case,
         restore,
         rewind,
+        search,
         server,
         session,
         thread,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     )
 else:
     append = LaterModule("lockstitch.operations.append")
+    append_request = LaterModule("lockstitch.operations.append_request")
     artifact = LaterModule("lockstitch.operations.artifact")
     conversation_import = LaterModule("lockstitch.operations.conversation_import")
     evidence = LaterModule("lockstitch.operations.evidence")
@@ -41,6 +45,7 @@ else:
     replay_case = LaterModule("lockstitch.operations.replay_case")
     restore = LaterModule("lockstitch.operations.restore")
     rewind = LaterModule("lockstitch.operations.rewind")
+    search = LaterModule("lockstitch.operations.search")
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
     thread = LaterModule("lockstitch.operations.thread")
@@ -49,6 +54,10 @@ else:
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
     undo = LaterModule("lockstitch.operations.undo")
+
+PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
+    "agentSession/runtimeEvents/append": append_request.plain_form,
+}
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "server/status": server.status,
@@ -67,6 +76,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "thread/unarchive": thread_moves.unarchive,
     "thread/delete": thread_moves.delete,
     "thread/rollback": thread.rollback,
+    "thread/search": search.search,
     "thread/replay": replay.replay,
     "thread/export": exports.export,
     "thread/import": thread_import.import_,

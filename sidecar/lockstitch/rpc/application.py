@@ -6,12 +6,12 @@ Invariant: `rpc/` knows operations only through this; tests serve others.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import Call, PlainForm
 from lockstitch.settings import Settings
 
 
@@ -68,3 +68,5 @@ class Application:
     """Makes the runtime of (settings, boot id); does nothing slow."""
     ended_early: frozenset[str] = frozenset()
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
+    plain: Mapping[str, Callable[[], PlainForm]] = field(default_factory=dict[str, "Callable[[], PlainForm]"])
+    """The plain forms of those methods that have one; each is asked for with the first request of the method."""

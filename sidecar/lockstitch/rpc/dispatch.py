@@ -129,7 +129,7 @@ class _Served:
 
     async def __call__(self, call: Call, /) -> Result:
         try:
-            params = self._method.params.model_validate(call.params)
+            params = self._method.params.model_validate(call.params) if call.plain is None else call.plain
             return Success(await self._operation(self._dispatcher.runtime, call, params))
         except asyncio.CancelledError:
             raise

@@ -37,10 +37,11 @@ class Request(Call):
         request_id: str | int | None,
         key: bytes | None,
         method: str,
-        params: dict[str, Any],
+        params: dict[str, Any] | Callable[[], dict[str, Any]],
+        plain: Any = None,
     ) -> None:
-        token = params.get("progressToken")
-        super().__init__(connection, request_id, params, token if type(token) in (str, int) else None)
+        token = None if callable(params) else params.get("progressToken")
+        super().__init__(connection, request_id, params, token if type(token) in (str, int) else None, plain)
         self.key = key
         """The id as JSON; None for a notification."""
         self.method = method

@@ -24,6 +24,7 @@ from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.handshake import Client, initialize_result, read_client
 from lockstitch.rpc.intake import cost_of
 from lockstitch.rpc.peek import peek_id
+from lockstitch.rpc.plain import PlainRequest, PlainRequests
 from lockstitch.rpc.request import Batch, Request
 from lockstitch.settings import Settings
 from lockstitch_protocol.retired import RETIRED_METHODS
@@ -59,6 +60,7 @@ class Session:
         self._hooks = hooks
         self._loop = asyncio.get_running_loop()
         self._dispatcher = Dispatcher(application)
+        self._plain = PlainRequests(application.plain)
         self._runtime: Runtime | None = None
         self._opening: asyncio.Task[None] | None = None
         self._initialized = False
@@ -166,6 +168,9 @@ class Session:
             facts = {} if message.kind == "parseError" else {"limit": self._settings.max_message_bytes}
             self._refuse_raw(message.head, key, refuse(message.kind, _sentence(message.message), **facts), cost)
             return
+        if self._initialized and (plain := self._plain.open(message)) is not None:
+            self._accept_plain(plain, message, cost)
+            return
         try:
             value: Any = codec.decode(message)
         except codec.TooDeepError as error:
@@ -198,6 +203,24 @@ class Session:
             self._speak(jsonrpc=b'"jsonrpc"' in raw[:65536])
         self._answer(key or b"null", refusal, None)
         self._hooks.release(cost)
+
+    def _accept_plain(self, plain: PlainRequest, message: bytes, cost: int) -> None:
+        if not self._told_jsonrpc:
+            self._speak(jsonrpc=plain.has_jsonrpc)
+        key = codec.encode(plain.request_id)
+        if plain.request_id in self._by_id:
+            self._settle(key, _DUPLICATE, None, cost)
+            return
+        request = Request(
+            self._connection,
+            plain.request_id,
+            key,
+            plain.method,
+            lambda: codec.decode(message)["params"],
+            plain.params,
+        )
+        request.cost = cost
+        self._route(request)
 
     def _accept(self, value: Any, batch: Batch | None, cost: int) -> None:
         """Take one request, notification or stray reply."""

@@ -6,7 +6,7 @@ so that an append whose third event is refused leaves nothing behind. What is ad
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -27,12 +27,13 @@ from lockstitch.timeline.checkpoints import (
     is_unchanged,
     known_from_row,
 )
-from lockstitch.timeline.payloads import RECEIVED_AT
+from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
+from lockstitch.timeline.plain_items import PlainItem, encode_plain, leaves_out
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import ClientEventRow, TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.state import ThreadState
-from lockstitch_protocol.ids import new_id
+from lockstitch_protocol.ids import new_id, new_ids
 
 MAX_PAYLOAD_BYTES = MAX_LINE_BYTES - (64 << 10)
 
@@ -70,6 +71,8 @@ class Incoming(msgspec.Struct):
     digest: str | None = None
     at: str | None = None
     """The client's own time, already RFC 3339 UTC with microseconds."""
+    plain: PlainItem | None = None
+    """Of an item event: its item in the plain form; then `payload` is empty."""
     whole: dict[str, Any] | None = None
     """Of an item.completed: the item with its defaults, for when nothing that came before is missing from it."""
     snapshot: Snapshot | None = None
@@ -81,10 +84,9 @@ class Incoming(msgspec.Struct):
     """It belongs to no turn, although one may be open."""
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """Which stored event answers an incoming one."""
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What answers an incoming event that is not simply stored."""
 
-    draft: int | None = None
     repeated: ClientEventRow | None = None
     segment: Segment | None = None
     delta: str = ""
@@ -114,12 +116,17 @@ class Admission:
     around: Surroundings
     segments: Segments
     drafts: list[Draft] = field(default_factory=list[Draft])
-    answers: list[Answer] = field(default_factory=list[Answer])
+    answers: list[int | Answer] = field(default_factory=list["int | Answer"])
+    """For each incoming event what answers it: mostly the number of its draft."""
     flushed: list[Segment] = field(default_factory=list[Segment])
+    _new_ids: Iterator[str] = field(init=False)
     _open: str | None = None
     _now: str | None = None
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
-    _items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    items: dict[int, PayloadItem] = field(default_factory=dict[int, PayloadItem])
+    """By the number of their draft, what is known of items whose payloads need not be read again for it."""
+    _items: dict[str, dict[str, Any] | bytes] = field(default_factory=dict[str, "dict[str, Any] | bytes"])
+    """Each item as this append leaves it, or its JSON."""
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
@@ -127,6 +134,7 @@ class Admission:
     _checkpoints: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
+        self._new_ids = new_ids("evt")
         turn = self.state.open_turn()
         self._open = None if turn is None else turn.turn_id
 
@@ -156,7 +164,9 @@ class Admission:
             self._add_turn_start(event)
         else:
             turn_id = self._turn_for(event)
-            if event.type in ITEM_EVENTS:
+            if event.plain is not None:
+                self._add_plain(event, event.plain, turn_id)
+            elif event.type in ITEM_EVENTS:
                 self._add_item(event, turn_id)
             else:
                 self._draft(event, event.payload, turn_id, event.item_id)
@@ -196,10 +206,18 @@ class Admission:
     def undo(self) -> None:
         """The append is refused: what was streamed before stays accepted, what it brought was never here."""
         self.segments.give_back(self.flushed)
-        for answer in self.answers:
+        self.take_back()
+        self.segments.drop_empty()
+
+    def take_back(self) -> None:
+        """What was streamed with this append was never here."""
+        for answer in self.streamed():
             if answer.segment is not None:
                 answer.segment.take_back(answer.delta)
-        self.segments.drop_empty()
+
+    def streamed(self) -> list[Answer]:
+        """The answers to streamed text."""
+        return [answer for answer in self.answers if isinstance(answer, Answer) and answer.segment is not None]
 
     # -- repeats ----------------------------------------------------------------------------------------------
     def _is_repeated(self, event: Incoming) -> bool:
@@ -207,7 +225,7 @@ class Admission:
         here = self._event_ids.get(event_id.lower())
         if here is not None:
             self._same_content(event_id, here[0], digest)
-            self.answers.append(Answer(draft=here[1]))
+            self.answers.append(here[1])
             return True
         row = self.state.client_event(event_id)
         if row is None:
@@ -236,6 +254,8 @@ class Admission:
     def _turn_for(self, event: Incoming) -> str | None:
         """The turn that the event belongs to, reopened if recovery had interrupted it."""
         turn_id = event.turn_id
+        if turn_id == self._open and turn_id is not None:
+            return turn_id
         if turn_id is None:
             if event.outside or event.type not in JOINS_TURN:
                 return None
@@ -329,6 +349,27 @@ class Admission:
         if (owner or "").lower() != (turn_id or "").lower():
             raise InvalidError.at("itemId", f"item {item_id} belongs to another turn; ids are unique in their thread")
 
+    def _add_plain(self, event: Incoming, item: PlainItem, turn_id: str | None) -> None:
+        """An item that is whole as it came, unless what it leaves out came before."""
+        key = item.id.lower()
+        if item.streamed and leaves_out(item):
+            before = self._before(key, item.id)
+            if before is not None:
+                event.payload, event.plain = {"item": codec.decode(codec.encode(item))}, None
+                self._add_item(event, turn_id)
+                return
+        self._check_item_turn(item.id, turn_id)
+        encoded = encode_plain(item, over=event.type == "item.completed")
+        self._items[key] = encoded
+        if self._streams:
+            self._streams.pop(key, None)
+        self.items[len(self.drafts)] = PayloadItem.of_plain(item, len(encoded))
+        if event.at is None:
+            self._add_draft(event, b'{"item":%b}' % encoded, turn_id, item.id)
+        else:
+            received = codec.encode(self.now())
+            self._add_draft(event, b'{"%b":%b,"item":%b}' % (RECEIVED_AT.encode(), received, encoded), turn_id, item.id)
+
     def _add_item(self, event: Incoming, turn_id: str | None) -> None:
         given = event.payload.get("item")
         item_id = event.item_id or (cast(dict[str, Any], given)["id"] if given is not None else new_id("item"))
@@ -351,10 +392,14 @@ class Admission:
 
     def _before(self, key: str, item_id: str) -> dict[str, Any] | None:
         """The item as far as it came: in this append, in the log, and streamed."""
-        item = self._items.get(key)
-        row = self.state.item(item_id)
-        if item is None and row is not None:
-            item = items.composed(row, self.around.read_line)
+        item: dict[str, Any] | None = None
+        encoded = self._items.get(key)
+        if encoded is not None:
+            item = encoded if isinstance(encoded, dict) else codec.decode(encoded)
+        else:
+            row = self.state.item(item_id)
+            if row is not None:
+                item = items.composed(row, self.around.read_line)
         segments = self._streams.get(key)
         if segments:
             texts = [segment.text for segment in segments]
@@ -406,8 +451,10 @@ class Admission:
         if path not in self._known:
             fact, version = self.state.latest_fact(path), self.state.latest_version(path)
             stored = None
-            if version is not None and not version.absent:
-                stored = items.after_of(self.around.read_line(version.line_at, version.line_length))
+            if version is not None:
+                number, stored = items.version_of(self.around.read_line(version.line_at, version.line_length))
+                if (number, (stored or {}).get("sha256")) != (version.version_no, version.after_sha):
+                    raise ValueError("a checkpoint's row does not say what its line says")
             self._known[path] = known_from_row(fact, version, stored)
         return self._known[path]
 
@@ -421,14 +468,17 @@ class Admission:
         *,
         answers: bool = True,
     ) -> None:
-        at = event.at or self.now()
         if RECEIVED_AT in payload and not event.own:
             payload = {name: value for name, value in payload.items() if name != RECEIVED_AT}
         if event.at is not None and not event.own:
             last = {"item": payload["item"]} if "item" in payload else {}
             rest = {name: value for name, value in payload.items() if name != "item"}
             payload = {**rest, RECEIVED_AT: self.now(), **last}
-        encoded = codec.encode(payload)
+        self._add_draft(event, codec.encode(payload), turn_id, item_id, answers=answers)
+
+    def _add_draft(
+        self, event: Incoming, encoded: bytes, turn_id: str | None, item_id: str | None, *, answers: bool = True
+    ) -> None:
         if len(encoded) > MAX_PAYLOAD_BYTES:
             raise RefusedError(
                 f"An event of type {event.type} is {len(encoded)} bytes; at most {MAX_PAYLOAD_BYTES} can be stored.",
@@ -436,10 +486,12 @@ class Admission:
                 bytes=len(encoded),
                 limit=MAX_PAYLOAD_BYTES,
             )
-        event_id = event.event_id or new_id("evt")
-        draft = Draft(event.type, encoded, event_id, at, turn_id, item_id, event.digest)
-        if event.event_id is not None and event.digest is not None:
-            self._event_ids[event.event_id.lower()] = (event.digest, len(self.drafts))
+        number = len(self.drafts)
+        event_id = event.event_id
+        if event_id is None:
+            event_id = next(self._new_ids)
+        elif event.digest is not None:
+            self._event_ids[event_id.lower()] = (event.digest, number)
         if answers:
-            self.answers.append(Answer(draft=len(self.drafts)))
-        self.drafts.append(draft)
+            self.answers.append(number)
+        self.drafts.append(Draft(event.type, encoded, event_id, event.at or self.now(), turn_id, item_id, event.digest))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,9 +19,12 @@ from lockstitch.rollout.line import Draft, encode_append
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import reader
 from lockstitch.timeline.lines import Lines
+from lockstitch.timeline.payloads import PayloadItem
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.segments import Segments
 from lockstitch.timeline.state import ThreadState
+
+_NOTHING_KNOWN: Mapping[int, PayloadItem] = {}
 
 
 class Batch:
@@ -50,43 +54,56 @@ class Batch:
     def has_lines(self) -> bool:
         return bool(self._chunks)
 
-    def append(self, drafts: list[Draft], req: str | None = None) -> int:
-        """Add one append to the group: sequences, lines and rows. Returns the first sequence."""
-        thread = self.state.thread
-        first = thread.last_sequence + 1
-        for draft, line in zip(drafts, encode_append(first, drafts, thread.last_sum.encode(), req), strict=True):
-            length = len(line.data) - 1
+    def append(
+        self, drafts: Sequence[Draft], req: str | None = None, items: Mapping[int, PayloadItem] = _NOTHING_KNOWN
+    ) -> int:
+        """Add one append to the group: sequences, lines and rows. Returns the first sequence.
+
+        `items`: by the number of its draft, what is known of an item whose payload then is not read for it.
+        """
+        state, thread = self.state, self.state.thread
+        first, at, last = thread.last_sequence + 1, thread.size, len(drafts) - 1
+        lines = encode_append(first, drafts, thread.last_sum.encode(), req)
+        for number, (draft, line) in enumerate(zip(drafts, lines, strict=True)):
+            length = len(line.data)
             fact = Fact(
-                thread.last_sequence + 1,
+                first + number,
                 draft.at,
                 draft.type,
                 draft.event_id,
                 draft.turn_id,
                 draft.item_id,
                 draft.payload,
-                thread.size,
-                length,
+                at,
+                length - 1,
                 line.payload_at,
                 draft.digest,
-                req if draft is drafts[-1] else None,
+                req if number == last else None,
+                items.get(number),
             )
-            reduce(self.state, fact)
-            thread.last_sum = line.sum.decode()
-            thread.size += length + 1
-            self._chunks.append(line.data)
-            self.buffered += length + 1
+            reduce(state, fact)
+            at += length
+        if lines:
+            thread.last_sum = lines[-1].sum.decode()
+        self.buffered += at - thread.size
+        thread.size = at
+        self._chunks += [line.data for line in lines]
         self._joined = None
         return first
 
     def write(self) -> None:
         """Write and sync what was added: the commit point. Raises StorageError; the file is then as before."""
-        start = self.state.thread.size - self.buffered
+        thread = self.state.thread
+        start = thread.size - self.buffered
+        vouched = self.created_in is not None or thread.stamp
         try:
             self.recorder.append(self._chunks)
             self.recorder.sync()
             if self.created_in is not None:
                 self._put_in_place(self.created_in)
                 self.created_in = None
+            if vouched:
+                thread.stamp = self.recorder.stamp
         except Exception:
             if self.created_in is None:
                 self._undo(start)
@@ -119,16 +136,14 @@ class Batch:
     def _undo(self, start: int) -> None:
         """Nothing of a failed append may be found later: the sequences are given again."""
         recorder = self.recorder
-        written_to = recorder.written_to
         with suppress(Exception):
-            if recorder.closed:
-                recorder = Recorder.open(recorder.path)
-            recorder.cut_back(start, only_if_size=written_to)
+            recorder.undo_append(start)
         recorder.close()
 
     def is_in_place(self) -> bool:
         """Whether the path still names the open file, and nobody else has written to it."""
-        return self.recorder.is_in_place(self.state.thread.size)
+        thread = self.state.thread
+        return self.recorder.is_in_place(thread.size, thread.stamp)
 
     def written(self) -> None:
         """The group is over: what was added is in the file."""

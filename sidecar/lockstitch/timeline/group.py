@@ -19,7 +19,13 @@ from lockstitch.rollout.tail import lines_backwards, reader
 from lockstitch.timeline.admission import Admission, Answer
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
-from lockstitch.timeline.events import event_json, event_of_bytes, event_of_draft, event_of_line
+from lockstitch.timeline.events import (
+    event_json,
+    event_of_bytes,
+    event_of_draft,
+    event_of_line,
+    events_of_drafts,
+)
 from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.reducer import DELTAS, moment_of
@@ -55,14 +61,15 @@ class Group:
         key = thread_id.lower()
         batch = self._batches.get(key)
         if batch is None:
-            batch = self._batches[key] = self._writer.hot.load(thread_id)
+            with self._writer.rotten_rows():
+                batch = self._batches[key] = self._writer.hot.load(thread_id)
         return batch
 
     # -- judging ----------------------------------------------------------------------------------------------
     def flush(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file, and write its streamed text. Raises DamagedDatabaseError."""
         try:
-            with database_errors(self._writer.place.root.timeline):
+            with database_errors(self._writer.place.root.timeline), self._writer.rotten_rows():
                 batch = self._batch(thread_id)
         except LockstitchError as error:
             log.warning("streamed text of a thread could not be written: %s", error.kind)
@@ -94,7 +101,9 @@ class Group:
             self._writer.fail(job, error)
         except Exception as error:
             log.exception("a job could not be judged")
-            self._writer.fail(job, error)
+            # Rows that rotted may be why: they are made anew from the log, once.
+            if not self._mend(job):
+                self._writer.fail(job, error)
 
     def _mend(self, job: Job[Any]) -> bool:
         """A line that a job needs is damaged: index its thread again, which tells of it, and judge the job again."""
@@ -122,7 +131,7 @@ class Group:
         batch = self._batches[key] = self._writer.hot.create(job.thread_id, job.created_at)
         admission = self._admission(batch)
         admission.drafts += job.drafts
-        admission.answers += [Answer(draft=number) for number in range(len(job.drafts))]
+        admission.answers += range(len(job.drafts))
         self._add(batch, job, admission, None)
 
     def _append(self, job: AppendJob) -> None:
@@ -165,7 +174,8 @@ class Group:
         events = [event_of_line(thread_id, line) for line in lines if not _is_added(line)]
         if len(events) != job.count:
             return None  # some of its events were repeats: their own ids find those
-        return Appended(thread_id, events, len(events), copy_of(batch.state.thread), last.turnId, 0, [])
+        found = b"[%b]" % b",".join(events)
+        return Appended(thread_id, found, len(events), copy_of(batch.state.thread), last.turnId, 0, [])
 
     @staticmethod
     def _lines_of_append(batch: Batch, end: int) -> list[Line]:
@@ -184,7 +194,7 @@ class Group:
         admitted.append((job, admission, 0))
         if admission.drafts:
             try:
-                first = batch.append(admission.drafts, req)
+                first = batch.append(admission.drafts, req, admission.items)
             except Exception as error:
                 # The state may be half changed: nothing of this thread's group can be trusted any more.
                 log.exception("an append could not be reduced")
@@ -209,9 +219,7 @@ class Group:
         flushed: list[Segment] = []
         for job, admission, _ in self._admitted.pop(key, ()):
             flushed += admission.flushed
-            for answer in admission.answers:
-                if answer.segment is not None:
-                    answer.segment.take_back(answer.delta)
+            admission.take_back()
             if job is not None and error is not None:
                 self._writer.fail(job, error)
         if batch.created_in is not None:
@@ -262,7 +270,7 @@ class Group:
                 hold = job
             if isinstance(job, AppendJob):
                 writer.own_requests.add(job.req)
-        streamed = [answer for answer in admission.answers if answer.segment is not None]
+        streamed = admission.streamed()
         if streamed:
             writer.happened(Streamed(thread_id, streamed, hold))
         if admission.drafts:
@@ -281,16 +289,20 @@ def _is_added(line: Line) -> bool:
 def appended(batch: Batch, admission: Admission, first: int) -> Appended:
     """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
     thread_id = batch.state.thread.thread_id
-    events = [_event(thread_id, batch, admission, answer, first) for answer in admission.answers]
-    repeated = sum(answer.repeated is not None for answer in admission.answers)
+    answers, repeated = admission.answers, 0
+    if answers == list(range(len(admission.drafts))):  # almost always
+        events = events_of_drafts(thread_id, first, admission.drafts)
+    else:
+        events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])
+        repeated = sum(type(answer) is Answer and answer.repeated is not None for answer in answers)
     return Appended(
         thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
     )
 
 
-def _event(thread_id: str, batch: Batch, admission: Admission, answer: Answer, first: int) -> bytes:
-    if answer.draft is not None:
-        return event_of_draft(thread_id, first + answer.draft, admission.drafts[answer.draft])
+def _event(thread_id: str, batch: Batch, admission: Admission, answer: int | Answer, first: int) -> bytes:
+    if isinstance(answer, int):
+        return event_of_draft(thread_id, first + answer, admission.drafts[answer])
     if answer.repeated is not None:
         row = answer.repeated
         return event_of_bytes(thread_id, batch.read_line(row.line_at, row.line_length))

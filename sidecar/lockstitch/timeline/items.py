@@ -13,7 +13,7 @@ import msgspec
 
 from lockstitch import codec
 from lockstitch.rollout.line import payload_span
-from lockstitch.timeline.compose import compose, fill_streamed, grow
+from lockstitch.timeline.compose import WITH_STATUS, compose, fill_streamed, grow
 from lockstitch.timeline.parts import parts_of
 from lockstitch.timeline.rows import KINDS, ItemKind, ItemRow, ItemStatus
 from lockstitch_protocol.item_fields import fill_defaults
@@ -25,18 +25,20 @@ class _Delta(msgspec.Struct):
     delta: str = ""
 
 
-class _After(msgspec.Struct):
+class _Version(msgspec.Struct):
+    versionNo: int | None = None  # noqa: N815
     after: codec.Raw = codec.NOTHING
 
 
 class _Checkpoint(msgspec.Struct):
-    checkpoint: _After
+    checkpoint: _Version
 
 
 _delta = codec.decoder(_Delta)
 _checkpoint = codec.decoder(_Checkpoint)
 
 _MERGES = frozenset({"command.exited", "patch.applied", "patch.failed", "patch.declined", "reasoning.final"})
+_WITH_STATUS = frozenset(kind.name for kind in WITH_STATUS)
 _PATCH_STATUS = {"patch.applied": "completed", "patch.failed": "failed", "patch.declined": "declined"}
 _BESIDE_ITEM = frozenset({"itemId", "item", "role", "clientId", "text", "content", "error", "item_id"})
 
@@ -78,8 +80,8 @@ def _host_item(type_: str, given: dict[str, Any], before: dict[str, Any] | None)
         fill_streamed(item, KINDS.get(item["type"], ItemKind.other), before)
     if type_ == "item.completed":
         item = over(item)
-    elif item["type"] in ("commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall"):
-        item.setdefault("status", "inProgress")
+    elif item["type"] in _WITH_STATUS and item.get("status") is None:
+        item["status"] = "inProgress"
     return fill_defaults(item)
 
 
@@ -178,8 +180,8 @@ def segment_text_of(payload: bytes) -> str:
     return _delta(payload).delta
 
 
-def after_of(line: bytes) -> dict[str, Any] | None:
-    """The `after` side in a checkpoint's line."""
+def version_of(line: bytes) -> tuple[int | None, dict[str, Any] | None]:
+    """The number of the version, and the `after` side, in a checkpoint's line."""
     start, length = payload_span(line)
-    raw = _checkpoint(line[start : start + length]).checkpoint.after
-    return codec.decode(bytes(raw)) if raw else None
+    found = _checkpoint(line[start : start + length]).checkpoint
+    return found.versionNo, codec.decode(bytes(found.after)) if found.after else None

@@ -33,10 +33,10 @@ class Job(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What an append made. `events` are AgentEvents as JSON, as many as came in."""
+    """What an append made. `events` are AgentEvents as a JSON array, as many as came in."""
 
     thread_id: str
-    events: list[bytes]
+    events: bytes
     duplicates: int
     thread: ThreadRow
     """The thread's row after it, for replies; not to be changed."""

@@ -10,6 +10,9 @@ from typing import Any
 import msgspec
 
 from lockstitch import codec
+from lockstitch.codec import ParseError
+from lockstitch.timeline.plain_items import PlainItem
+from lockstitch.timeline.rows import KINDS, ItemKind
 
 RECEIVED_AT = "$receivedAt"
 """In a payload whose event has a time of its own: when it came in by our clock. A host's own field of that name
@@ -30,6 +33,26 @@ class ItemHead(msgspec.Struct):
     status: Any = None
     """A word in the items that we know; an unknown one may mean anything by it."""
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
+
+
+class OutputRef(msgspec.Struct):
+    sha256: str = ""
+
+
+class PayloadItem(msgspec.Struct, frozen=True, gc=False):
+    """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
+
+    id: str
+    kind: ItemKind
+    status: str | None
+    spilled: str | None
+    """The sha256 of its output, which is in the artifact store."""
+    length: int
+
+    @classmethod
+    def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
+        """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
+        return cls(item.id, item.kind, getattr(item, "status", None), None, length)
 
 
 class UserMessage(msgspec.Struct):
@@ -158,9 +181,10 @@ class Link(msgspec.Struct):
 
 
 read_received = codec.decoder(Received)
-read_item_payload = codec.decoder(ItemPayload)
-read_item_head = codec.decoder(ItemHead)
-read_user_message = codec.decoder(UserMessage)
+_read_output_ref = codec.decoder(OutputRef)
+_read_item_payload = codec.decoder(ItemPayload)
+_read_item_head = codec.decoder(ItemHead)
+_read_user_message = codec.decoder(UserMessage)
 read_turn_started = codec.decoder(TurnStarted)
 read_thread_started = codec.decoder(ThreadStarted)
 read_thread_updated = codec.decoder(ThreadUpdated)
@@ -180,3 +204,24 @@ def read_linked_by(payload: bytes) -> str | None:
     """The data root that made the link of a `thread.started` or `thread.updated`; None where it does not say."""
     link = _read_link(payload)
     return link.workspaceRootId if link.workspace is None else link.workspace.rootId
+
+
+def read_item(payload: bytes) -> PayloadItem:
+    """What the reducer has to know of the payload's item. Raises ParseError."""
+    value = _read_item_payload(payload).item
+    head = _read_item_head(value)
+    status = head.status if isinstance(head.status, str) else None
+    spilled = _output_of(head.outputRef) if head.outputRef else None
+    return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, spilled, len(value))
+
+
+def _output_of(reference: codec.Raw) -> str | None:
+    try:
+        return _read_output_ref(reference).sha256
+    except ParseError:
+        return None  # of an item that we do not know, whose field means something else
+
+
+def read_item_content(payload: bytes) -> list[dict[str, object]]:
+    """The parts of a user's message. Raises ParseError."""
+    return _read_user_message(_read_item_payload(payload).item).content

@@ -16,7 +16,6 @@ from lockstitch import codec
 from lockstitch.timeline import payloads
 from lockstitch.timeline.parts import add_part
 from lockstitch.timeline.rows import (
-    KINDS,
     MESSAGES,
     CheckpointRow,
     ClientEventRow,
@@ -88,6 +87,8 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     payload_at: int
     digest: str | None = None
     req: str | None = None
+    item: payloads.PayloadItem | None = None
+    """Of an item event, what `payloads.read_item` would find in the payload, if that is at hand."""
 
 
 def reduce(state: ThreadState, fact: Fact) -> None:
@@ -305,6 +306,8 @@ def interrupt(state: ThreadState, moment: int) -> None:
 
 
 # -- items ----------------------------------------------------------------------------------------------------
+# Members of an enum as plain names: before Python 3.12 asking the enum for one costs a call.
+_IN_PROGRESS, _COMPLETED, _USER_MESSAGE = ItemStatus.in_progress, ItemStatus.completed, ItemKind.userMessage
 _STATUS = {
     "inProgress": ItemStatus.in_progress,
     "completed": ItemStatus.completed,
@@ -314,21 +317,19 @@ _STATUS = {
 
 
 def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
-    value = payloads.read_item_payload(fact.payload).item
-    head = payloads.read_item_head(value)
-    row = _item_row(state, fact, turn, head.id, KINDS.get(head.type, ItemKind.other))
-    size = len(bytes(value))
+    item = fact.item or payloads.read_item(fact.payload)
+    row = _item_row(state, fact, turn, item.id, item.kind)
     row.line_at, row.line_length = fact.line_at, fact.line_length
-    row.item_at = fact.payload_at + len(fact.payload) - 1 - size
-    row.item_length, row.parts = size, None
+    row.item_at = fact.payload_at + len(fact.payload) - 1 - item.length
+    row.item_length, row.parts = item.length, None
     if fact.type in ITEM_OPENS:
-        row.status = ItemStatus.in_progress
+        row.status = _IN_PROGRESS
     else:
-        row.status = _STATUS.get(str(head.status or "completed"), ItemStatus.completed)
-    if head.outputRef and row.kind != ItemKind.other:
-        row.spilled = 1
-    if row.kind == ItemKind.userMessage and not state.thread.preview and not row.outside:
-        state.thread.preview = preview_of(payloads.read_user_message(value).content)
+        row.status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
+    if item.spilled is not None and row.kind != ItemKind.other:
+        state.mark_spilled(row, item.spilled, fact.sequence)
+    if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
+        state.thread.preview = preview_of(payloads.read_item_content(fact.payload))
         state.thread.preview_turn = row.turn_no
     state.touch_item(row)
 

@@ -1,0 +1,89 @@
+"""The request of an append in its plain form: decoded, checked against the types and taken apart in one go.
+
+Invariant: takes nothing that the model `AppendParams` would not take, and reads the same out of it; what has another
+form (a field by another name, a null, a mistake) is left to the model, which knows all forms and explains mistakes.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from lockstitch.codec import NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
+from lockstitch.operations.call import PlainForm
+from lockstitch.operations.contents import SPILL_BYTES
+from lockstitch.timeline.plain_items import PlainItem, plain_item
+from lockstitch_protocol.ids import is_id
+
+WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
+_ABOVE = 4
+"""The levels above a payload: message, params, list of events, event."""
+
+
+class _SentEvent(msgspec.Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+    type: Annotated[str, msgspec.Meta(min_length=1)]
+    payload: Raw = NOTHING
+    event_id: str | None = None
+    item_id: str | None = None
+    at: str | None = None
+
+
+class SentAppend(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """The params as they were sent."""
+
+    session_id: str
+    runtime_events: list[_SentEvent]
+    turn_id: str | None = None
+    durability: Literal["sync", "buffered"] | None = None
+
+
+class PlainEvent(msgspec.Struct):
+    """One event: what `RuntimeEventInput` is, or an item event whose item is in its plain form."""
+
+    type: str
+    payload: dict[str, Any]
+    """Empty where `item` is set."""
+    event_id: str | None
+    item_id: str | None
+    at: str | None
+    item: PlainItem | None
+    sent: Raw
+    """The payload as it was sent."""
+
+
+class PlainAppend(msgspec.Struct):
+    """What `AppendParams` is."""
+
+    session_id: str
+    runtime_events: list[PlainEvent]
+    turn_id: str | None
+    durability: Literal["sync", "buffered"] | None
+
+
+def plain_append(sent: SentAppend) -> PlainAppend | None:
+    """The request, or None if only the model can say what it is."""
+    events: list[PlainEvent] = []
+    for event in sent.runtime_events:
+        payload = event.payload
+        if not is_shallow(payload, _ABOVE) or (event.event_id is not None and not is_id(event.event_id)):
+            return None
+        item = None
+        value: dict[str, Any] = {}
+        # What may have to leave its line for the artifact store is looked at as a decoded value.
+        if event.type in WHOLE_ITEMS and event.item_id is None and len(payload) <= SPILL_BYTES:
+            item = plain_item(payload)
+        if item is None and payload:
+            try:
+                value = decode(bytes(payload))
+            except (ParseError, TooDeepError):
+                return None
+            if type(value) is not dict:
+                return None
+        events.append(PlainEvent(event.type, value, event.event_id, event.item_id, event.at, item, payload))
+    return PlainAppend(sent.session_id, events, sent.turn_id, sent.durability)
+
+
+def plain_form() -> PlainForm:
+    """How such a request is read."""
+    return PlainForm(SentAppend, plain_append)
