@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.crash.host import Host, lines, rollouts
+
 from lockstitch.codec import encode
 from lockstitch.rollout.line import Draft, encode_append
-from tests.crash.host import Host, lines, rollouts
 
 AT = "2026-12-01T02:40:11.123456Z"
 BIG = "x" * 100_000
