@@ -50,6 +50,7 @@ async def export(runtime: Runtime, call: Call, params: ThreadExportParams) -> di
     if target is None:
         value.update(_content(document.data, is_text=params.format != "bundle"))
     else:
+        call.commit_point()  # the file is there or not: a cancel comes too late
         await runtime.slowly(lambda: _write_new(target, document.data))
         value["path"] = str(target)
     await call.progress("end")

@@ -17,6 +17,7 @@ from lockstitch.codec import encode
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError
 from lockstitch.exports.handed import Handed, open_handed
 from lockstitch.operations.call import Call
+from lockstitch.operations.cancelling import to_its_end
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.threads import thread_value
 from lockstitch.platform.files import make_private_directory, open_private, storage_errors, sync_file, write_all
@@ -39,10 +40,10 @@ async def import_(runtime: Runtime, call: Call, params: ThreadImportParams) -> d
     await call.progress("begin")
     stack = ExitStack()
     try:
-        handed = await runtime.slowly(lambda: stack.enter_context(open_handed(Path(params.path))))
+        handed = await to_its_end(runtime, lambda: stack.enter_context(open_handed(Path(params.path))))
         imported, duplicates = await _take_in(runtime, call, handed)
     finally:
-        await runtime.slowly(stack.close)
+        await to_its_end(runtime, stack.close)
     await call.progress("end")
     thread = await runtime.read_thread(handed.thread_id, lambda view: thread_value(view, view.thread(handed.thread_id)))
     return {"thread": thread, "imported": imported, "duplicates": duplicates}
@@ -61,14 +62,14 @@ async def _take_in(runtime: Runtime, call: Call, handed: Handed) -> tuple[int, i
         total = len(handed.contents)
         for number, digest in enumerate(handed.contents):
             # Contents lie in the data root: the thread has no workspace until it is linked to one.
-            await runtime.slowly(lambda digest=digest: runtime.contents.outputs.put(handed.content(digest)))
+            await to_its_end(runtime, lambda digest=digest: runtime.contents.outputs.put(handed.content(digest)))
             await call.progress("report", current=number + 1, total=total)
         staged = runtime.root.staged_rollout(runtime.boot_id, thread_id)
         try:
-            await runtime.slowly(lambda: _stage(runtime, handed, staged))
+            await to_its_end(runtime, lambda: _stage(runtime, handed, staged))
             await _put_in_place(runtime, call, handed, staged, known)
         except BaseException:
-            await runtime.slowly(lambda: remove(staged))
+            await to_its_end(runtime, lambda: remove(staged))
             raise
     before = 0 if known is None else known.last_sequence
     return told.events - before, before
