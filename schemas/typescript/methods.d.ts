@@ -96,6 +96,8 @@ import type {
   ThreadResumeParams,
   ThreadResumeResult,
   ThreadRollbackParams,
+  ThreadSearchParams,
+  ThreadSearchResult,
   ThreadStartParams,
   ThreadStarted,
   ThreadTurnsListParams,
@@ -150,6 +152,8 @@ export interface Requests {
   "thread/delete": { params: ThreadParams; result: Empty };
   /** Take the last turns out of what is read; they stay in the log. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadResult };
+  /** Find messages, commands, outputs, paths and titles by their words. */
+  "thread/search": { params: ThreadSearchParams; result: ThreadSearchResult };
   /** Send a thread's recorded events. */
   "thread/replay": { params: ThreadReplayParams; result: ThreadReplayResult };
   /** A thread as one document, to read or to keep. */

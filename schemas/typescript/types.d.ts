@@ -3758,6 +3758,19 @@ export interface PreviewMessage {
   createdAt?: string;
 }
 /**
+ * How far the index is; it grows on while nobody asks.
+ */
+export interface Indexing {
+  /**
+   * How many of the threads that are searched are in the index up to their end.
+   */
+  done: number;
+  /**
+   * How many there are.
+   */
+  total: number;
+}
+/**
  * Params of initialize: the first request of a connection.
  */
 export interface InitializeParams {
@@ -4655,6 +4668,35 @@ export interface RoutePayload {
   [k: string]: unknown;
 }
 /**
+ * An item, or a thread's title, that was found.
+ */
+export interface SearchHit {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn; none for a title and for what is in no turn.
+   */
+  turnId?: string;
+  /**
+   * The item; none for a title.
+   */
+  itemId?: string;
+  /**
+   * The part of its text that shows best what was found, on one line.
+   */
+  snippet: string;
+  /**
+   * Where in the snippet it was found: [start, end) in UTF-16 units.
+   */
+  ranges: [number, number][];
+  /**
+   * How well it fits; higher is better. Comparable within one answer.
+   */
+  score: number;
+}
+/**
  * Result of server/status.
  */
 export interface ServerStatusResult {
@@ -5476,6 +5518,52 @@ export interface ThreadRollbackParams {
    * The last turn that stays.
    */
   toTurnId?: string | null;
+}
+/**
+ * Params of thread/search. No sign in the query is an operator but double quotes around a phrase.
+ */
+export interface ThreadSearchParams {
+  /**
+   * Words that must all be in one item or title, in any order; words in double quotes, and parts of a word such as src/main.py, directly behind each other. Case and accents do not count. Where no whole word is found, beginnings of words are.
+   */
+  query: string;
+  /**
+   * Only this thread, archived or not.
+   */
+  threadId?: string | null;
+  /**
+   * Only threads of this workspace, however its path is spelled.
+   */
+  cwd?: string | null;
+  /**
+   * True: only archived threads. Default false, without threadId.
+   */
+  archived?: boolean | null;
+  /**
+   * At most so many hits.
+   */
+  limit?: number | null;
+  /**
+   * `nextCursor` of another page.
+   */
+  cursor?: string | null;
+}
+/**
+ * Result of thread/search.
+ */
+export interface ThreadSearchResult {
+  /**
+   * What was found, the best first.
+   */
+  data: SearchHit[];
+  /**
+   * Where the next page begins; null at the end.
+   */
+  nextCursor: string | null;
+  /**
+   * There while the index is not complete: ask again for all that there is.
+   */
+  indexing?: Indexing;
 }
 /**
  * Params of thread/start. Fields that are not listed are kept in the thread's `extra`.

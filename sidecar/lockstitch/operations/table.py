@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         replay_case,
         restore,
         rewind,
+        search,
         server,
         session,
         thread,
@@ -43,6 +44,7 @@ else:
     replay_case = LaterModule("lockstitch.operations.replay_case")
     restore = LaterModule("lockstitch.operations.restore")
     rewind = LaterModule("lockstitch.operations.rewind")
+    search = LaterModule("lockstitch.operations.search")
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
     thread = LaterModule("lockstitch.operations.thread")
@@ -72,6 +74,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "thread/unarchive": thread_moves.unarchive,
     "thread/delete": thread_moves.delete,
     "thread/rollback": thread.rollback,
+    "thread/search": search.search,
     "thread/replay": replay.replay,
     "thread/export": exports.export,
     "turn/start": turn.start,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -74,7 +75,10 @@ def index_whole(
     state = ThreadState(thread, cold, fresh=True)
     size, last_sum = known or (None, None)
     plan = plan_repair(recorder.fd, recorder.size, known_size=size, known_sum=last_sum)
-    return _bring_up(around, state, recorder, plan)
+    before = recorder.stamp
+    _bring_up(around, state, recorder, plan)
+    state.thread.stamp = recorder.stamp if around.writable else before
+    return state
 
 
 def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> ThreadState:
@@ -82,10 +86,14 @@ def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> Thre
     thread = state.thread
     known_sum = thread.last_sum.encode()
     plan = plan_repair(recorder.fd, recorder.size, known_size=thread.size, known_sum=known_sum)
-    return _bring_up(around, state, recorder, plan)
+    _bring_up(around, state, recorder, plan)
+    if thread.stamp:
+        # Whoever wrote the tail was one of us, who died: what stands before it is as it was.
+        thread.stamp = recorder.stamp
+    return state
 
 
-def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> ThreadState:
+def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> None:
     thread = state.thread
     size = recorder.size
     end = size if plan is None else plan.keep
@@ -120,7 +128,6 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
         thread.last_sum = sum_before(reader(recorder.fd), thread.size).decode("ascii", "replace")
     else:
         thread.size = max(thread.size, end)
-    return state
 
 
 def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
@@ -136,6 +143,12 @@ def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
 def is_told(thread: ThreadRow, damage: Damage) -> bool:
     """Whether the thread's damage list tells of it; what costs nothing need not be told."""
     return damage.reason in HARMLESS or not _untold([damage], thread)
+
+
+def has_untold_damage(file: int | BinaryIO, thread: ThreadRow) -> bool:
+    """Whether the rollout, read from its first byte, has damage that the thread's row does not tell of."""
+    found = scan(file, 0, thread.size, previous_sum=b"", next_sequence=1)
+    return any(isinstance(one, Damage) and not is_told(thread, one) for one in found)
 
 
 def _untold(damages: list[Damage], thread: ThreadRow) -> list[Damage]:
