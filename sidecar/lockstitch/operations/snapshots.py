@@ -22,7 +22,7 @@ from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, Snapshot
-from lockstitch.timeline.items import after_of
+from lockstitch.timeline.items import version_of
 from lockstitch.timeline.jobs import Appended
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.reader import View
@@ -239,7 +239,7 @@ def _last_side(view: View, row: ThreadRow, path: str) -> dict[str, Any] | None:
         return ABSENT
     try:
         with view.rollout(row) as rollout:
-            return after_of(rollout.lines.line(version.line_at, version.line_length))
+            return version_of(rollout.lines.line(version.line_at, version.line_length))[1]
     except DamagedLineError:
         return None
 

@@ -451,8 +451,10 @@ class Admission:
         if path not in self._known:
             fact, version = self.state.latest_fact(path), self.state.latest_version(path)
             stored = None
-            if version is not None and not version.absent:
-                stored = items.after_of(self.around.read_line(version.line_at, version.line_length))
+            if version is not None:
+                number, stored = items.version_of(self.around.read_line(version.line_at, version.line_length))
+                if (number, (stored or {}).get("sha256")) != (version.version_no, version.after_sha):
+                    raise ValueError("a checkpoint's row does not say what its line says")
             self._known[path] = known_from_row(fact, version, stored)
         return self._known[path]
 

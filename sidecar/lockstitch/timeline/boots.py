@@ -47,7 +47,7 @@ class Boots:
         """Whether that boot still runs. A boot that is dead stays dead, hence is looked at once."""
         if boot_id == self.boot_id:
             return True
-        if boot_id is None or boot_id in self._dead:
+        if not boot_id or boot_id in self._dead:
             return False
         alive = is_held(self._root.boot_lock(boot_id))
         if not alive:

@@ -61,14 +61,15 @@ class Group:
         key = thread_id.lower()
         batch = self._batches.get(key)
         if batch is None:
-            batch = self._batches[key] = self._writer.hot.load(thread_id)
+            with self._writer.rotten_rows():
+                batch = self._batches[key] = self._writer.hot.load(thread_id)
         return batch
 
     # -- judging ----------------------------------------------------------------------------------------------
     def flush(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file, and write its streamed text. Raises DamagedDatabaseError."""
         try:
-            with database_errors(self._writer.place.root.timeline):
+            with database_errors(self._writer.place.root.timeline), self._writer.rotten_rows():
                 batch = self._batch(thread_id)
         except LockstitchError as error:
             log.warning("streamed text of a thread could not be written: %s", error.kind)
@@ -100,7 +101,9 @@ class Group:
             self._writer.fail(job, error)
         except Exception as error:
             log.exception("a job could not be judged")
-            self._writer.fail(job, error)
+            # Rows that rotted may be why: they are made anew from the log, once.
+            if not self._mend(job):
+                self._writer.fail(job, error)
 
     def _mend(self, job: Job[Any]) -> bool:
         """A line that a job needs is damaged: index its thread again, which tells of it, and judge the job again."""

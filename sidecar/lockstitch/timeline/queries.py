@@ -19,6 +19,7 @@ from lockstitch.timeline.rows import (
     TurnRow,
     columns,
 )
+from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.stored import SELECT
 
 R = TypeVar("R")
@@ -64,7 +65,8 @@ def threads(
         values += key
     order = ",".join(f"{key} {direction}" for key in keys)
     sql = f"{_with(filter_)}{SELECT[ThreadRow]} WHERE {' AND '.join(where) or '1'} ORDER BY {order} LIMIT ?"
-    rows = [ThreadRow(*found) for found in view.connection.execute(sql, (*_before(filter_), *values, limit + 1))]
+    found = view.connection.execute(sql, (*_before(filter_), *values, limit + 1))
+    rows = [check_thread(ThreadRow(*values)) for values in found]
     return Page(rows[:limit], len(rows) > limit)
 
 

@@ -326,8 +326,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
         row.status = _IN_PROGRESS
     else:
         row.status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
-    if item.spilled and row.kind != ItemKind.other:
-        row.spilled = 1
+    if item.spilled is not None and row.kind != ItemKind.other:
+        state.mark_spilled(row, item.spilled, fact.sequence)
     if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_item_content(fact.payload))
         state.thread.preview_turn = row.turn_no

@@ -13,8 +13,8 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -33,6 +33,7 @@ from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.reconcile import reconcile
 from lockstitch.timeline.requests import OwnRequests
+from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
 
 log = logging.getLogger(__name__)
@@ -75,8 +76,12 @@ class Writer:
         self.own_requests = OwnRequests()
         self._damaged = False
         self._stopped = False
+        self._remade = False
+        """The projection was made anew because of its rows. Once is enough: what goes on is a fault of ours."""
         self.behind: set[str] = set()
         """Threads (ids in lower case) whose rows lag behind their rollouts, because the database failed."""
+        self.waits_since: float | None = None
+        """Since when, on the monotonic clock, the lock is waited for."""
         self.pending = 0
         self.lost = False
         """Something that was accepted could not be stored: the process must not end with 0."""
@@ -190,8 +195,12 @@ class Writer:
     # -- the lock and the transaction -------------------------------------------------------------------------
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
-        if not self._lock.acquire(self.place.lock_seconds):
-            raise self._busy()
+        self.waits_since = time.monotonic()
+        try:
+            if not self._lock.acquire(self.place.lock_seconds):
+                raise self._busy()
+        finally:
+            self.waits_since = None
         try:
             with suppress(StorageError):  # it only serves messages
                 self._lock.write_holder(str(self.place.pid))
@@ -224,7 +233,8 @@ class Writer:
             self._database = open_or_rebuild(self.place, force=self._damaged)
             self._damaged = False
             self._begin_transaction()
-            reconcile(self)
+            with self.rotten_rows():
+                reconcile(self)
             self._commit()
         self._begin_transaction()
 
@@ -276,12 +286,30 @@ class Writer:
             with suppress(apsw.Error):
                 database.close()
 
+    @contextmanager
+    def rotten_rows(self) -> Generator[None]:
+        """What rotten rows lead to is a damaged database, once in the life of a process."""
+        if self._remade:
+            try:
+                yield
+            except RottenRowsError as error:
+                raise error.__cause__ or error from None
+            return
+        try:
+            with rotten_rows():
+                yield
+        except RottenRowsError as error:
+            log.warning("rows of the projection cannot be used, it is made anew: %s", error)
+            self._remade = True
+            raise
+
     def rebuild_if_damaged(self, *, surely: bool = False) -> None:
         """Look at the projection with fresh eyes and make it anew if it is damaged. Alone, within a group."""
-        if surely:
-            raise DamagedDatabaseError("a read found it damaged twice")
         self._drop_database()
+        self._damaged = surely
         self._begin()
+        if surely:
+            return
         with database_errors(self.place.root.timeline):
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
@@ -296,7 +324,7 @@ class Writer:
                 return
             before = len(self._happenings)
             try:
-                with database_errors(self.place.root.timeline):
+                with database_errors(self.place.root.timeline), self.rotten_rows():
                     result = job.run(self)
             except DamagedDatabaseError:
                 self._damaged = True

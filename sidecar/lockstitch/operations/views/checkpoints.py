@@ -140,7 +140,10 @@ def summary_of(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) 
 def summaries_of(view: View, thread: ThreadRow, rows: Sequence[CheckpointRow], lines: Lines) -> list[dict[str, Any]]:
     """S of each row whose line can be read."""
     found: list[dict[str, Any]] = []
-    for line in lines.many([(row.line_at, row.line_length) for row in rows]):
+    for row, line in zip(rows, lines.many([(row.line_at, row.line_length) for row in rows]), strict=True):
         if line is not None:
-            found.append(Recorded.of_line(thread, view.root_id, line).summary())
+            summary = Recorded.of_line(thread, view.root_id, line).summary()
+            if summary["checkpointId"].lower() != row.checkpoint_id.lower():
+                view.note_damage()  # of the row
+            found.append(summary)
     return found
