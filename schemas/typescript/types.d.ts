@@ -5082,15 +5082,15 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown";
+  format: "jsonl" | "markdown" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
   path?: string | null;
   /**
-   * False: secrets that are recognised stay in.
+   * False: secrets that are recognised stay in. Without it true, for a bundle false: only a whole one can be imported.
    */
   redact?: boolean | null;
 }
@@ -5107,7 +5107,11 @@ export interface ThreadExportResult {
    */
   content?: string;
   /**
-   * Its size in UTF-8.
+   * In place of `content`: a document that is no text.
+   */
+  contentBase64?: string;
+  /**
+   * Its size.
    */
   bytes: number;
   /**
@@ -5124,6 +5128,10 @@ export interface ThreadExportResult {
   redactions?: {
     [k: string]: number;
   };
+  /**
+   * For a bundle that may hold secrets: what to think of.
+   */
+  warning?: string;
 }
 /**
  * Params of thread/fork. Without lastTurnId and beforeTurnId the whole thread is forked.
@@ -5153,6 +5161,32 @@ export interface ThreadForkParams {
    * Another workspace root.
    */
   cwd?: string | null;
+}
+/**
+ * Params of thread/import.
+ */
+export interface ThreadImportParams {
+  /**
+   * A bundle, or the lines of a thread as thread/export gives them with redact false; absolute.
+   */
+  path: string;
+}
+/**
+ * Result of thread/import.
+ */
+export interface ThreadImportResult {
+  /**
+   * The thread. It has no workspace until thread/metadata/update links one.
+   */
+  thread: Thread;
+  /**
+   * How many events are new here.
+   */
+  imported: number;
+  /**
+   * How many events were here already.
+   */
+  duplicates: number;
 }
 /**
  * Params of thread/items/list.

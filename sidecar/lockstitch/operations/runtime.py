@@ -139,6 +139,7 @@ class Runtime:
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
+            root_ids=frozenset({self.root_id}),
         )
         self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
         self.feed = Feed(self)

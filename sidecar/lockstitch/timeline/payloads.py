@@ -182,6 +182,17 @@ class Imported(msgspec.Struct):
     readBytes: int  # noqa: N815
 
 
+class WorkspaceLink(msgspec.Struct):
+    rootId: str | None = None  # noqa: N815
+
+
+class Link(msgspec.Struct):
+    """What `thread.started` and `thread.updated` say of the data root that made a link to a workspace."""
+
+    workspaceRootId: str | None = None  # noqa: N815
+    workspace: WorkspaceLink | None = None
+
+
 read_received = codec.decoder(Received)
 _read_output_ref = codec.decoder(OutputRef)
 _read_item_payload = codec.decoder(ItemPayload)
@@ -199,6 +210,13 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+_read_link = codec.decoder(Link)
+
+
+def read_linked_by(payload: bytes) -> str | None:
+    """The data root that made the link of a `thread.started` or `thread.updated`; None where it does not say."""
+    link = _read_link(payload)
+    return link.workspaceRootId if link.workspace is None else link.workspace.rootId
 
 
 def read_item(payload: bytes) -> PayloadItem:
