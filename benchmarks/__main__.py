@@ -9,7 +9,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, memory, peers, ping, plain, reads, report, start
+from benchmarks import (
+    append,
+    capture,
+    database,
+    deltas,
+    diffs,
+    memory,
+    peers,
+    ping,
+    plain,
+    reads,
+    report,
+    restore,
+    start,
+)
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -22,6 +36,8 @@ GROUPS: dict[str, Group] = {
     "reads": reads.rows,
     "database": database.rows,
     "capture": capture.rows,
+    "restore": restore.rows,
+    "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
 }

@@ -99,17 +99,20 @@ class Sidecar:
         """Open a folder beneath `.lockstitch/<rootId>`, looking at each component. Raises OSError."""
         if self.workspace is None:
             raise FileNotFoundError(errno.ENOENT, "The thread has no workspace")
-        return self._descend(open_root(self.workspace), (*self.root.split("/"), *parts), create)
+        at = open_root(self.workspace)
+        with at:
+            return self.open_within(at, (*self.root.split("/"), *parts), create=create)
 
-    def _descend(self, at: Directory, parts: Sequence[str], create: bool) -> Directory:
+    def open_within(self, base: Directory, parts: Sequence[str], *, create: bool) -> Directory:
+        """Open a folder beneath another one of ours, which stays open. Raises OSError."""
         user = current_user()
+        at = base
         for part in parts:
             try:
-                if create:
-                    at.make_directory(part)
-                following = at.enter(part)
+                following = _enter(at, part, create)
             finally:
-                at.close()
+                if at is not base:
+                    at.close()
             at = following
             try:
                 if not is_ours(at.own_status(), user):
@@ -140,6 +143,16 @@ def open_sidecar(
 ) -> Sidecar:
     """The sidecar of a workspace; touches nothing until something is put or read."""
     return Sidecar(workspace, root_id, data_root_artifacts, safety, alone)
+
+
+def _enter(at: Directory, part: str, create: bool) -> Directory:
+    try:
+        return at.enter(part)
+    except FileNotFoundError:
+        if not create:
+            raise
+        at.make_directory(part)
+        return at.enter(part)
 
 
 def _ignore_all(folder: Directory, user: int | None) -> None:
