@@ -2400,6 +2400,27 @@ export interface DiffLine {
   noNewline?: boolean;
 }
 /**
+ * What one side of a diff is, beside its lines.
+ */
+export interface DiffSide {
+  /**
+   * Size.
+   */
+  bytes: number;
+  /**
+   * `utf-8`, `utf-8-bom`, `utf-16-le`, … or `binary`.
+   */
+  encoding: string;
+  /**
+   * `lf`, `crlf`, `cr`, `mixed` or `none`; none of binary content.
+   */
+  eol?: string;
+  /**
+   * File mode, octal, where it is known.
+   */
+  mode?: string;
+}
+/**
  * A call of a tool that the host itself provides.
  */
 export interface DynamicToolCallItemInput {
@@ -3058,6 +3079,14 @@ export interface FileDiff {
    * True: the sides differ in path.
    */
   renamed?: boolean;
+  /**
+   * The older side where it is binary or encoding, line ends or mode differ.
+   */
+  before?: DiffSide;
+  /**
+   * The newer side, likewise; null: no file there.
+   */
+  after?: DiffSide;
 }
 /**
  * Params of agentSession/fileCheckpoint/get.

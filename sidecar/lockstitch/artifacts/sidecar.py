@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lockstitch.artifacts.paths import folder_name
@@ -86,6 +86,15 @@ class Sidecar:
     def has(self, sha256: str) -> bool:
         """Whether one of the stores has a blob of that name (not verified)."""
         return self.path_of(sha256) is not None
+
+    def among(self, contents: Iterable[str]) -> set[str]:
+        """Those of the contents that one of the stores has by name (not verified)."""
+        left, found = set(contents), set[str]()
+        for store in self._stores():
+            if left:
+                found |= store.among(left)
+                left -= found
+        return found
 
     def path_of(self, sha256: str) -> Path | None:
         """Where the blob is, with `.z` behind its name if it is compressed, or None."""
