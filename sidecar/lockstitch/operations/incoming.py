@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.codec import canonical, decode, mapping
+from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.operations.append_request import PlainEvent
 from lockstitch.operations.call import Call
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.items import item_of
-from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
@@ -53,41 +52,25 @@ def request_digest(call: Call) -> str | None:
     return digest_of({"id": request_id, "params": call.params})
 
 
-def incoming_events(events: Sequence[RuntimeEventInput] | Sequence[PlainEvent], turn_id: str | None) -> list[Incoming]:
+def incoming_events(events: Sequence[RuntimeEventInput | PlainEvent | Incoming], turn_id: str | None) -> list[Incoming]:
     """Check each event by itself. Raises InvalidError, with the place in the request."""
     return [
-        _incoming(event, turn_id, f"runtimeEvents.{number}")
-        if type(event) is not PlainEvent or (item := event.item) is None
-        else _plain(event, item, turn_id, number)
+        event if isinstance(event, Incoming) else _incoming(event, turn_id, f"runtimeEvents.{number}")
         for number, event in enumerate(events)
     ]
-
-
-def _plain(event: PlainEvent, item: PlainItem, turn_id: str | None, number: int) -> Incoming:
-    """An item event whose item was checked when it was decoded."""
-    at = None if event.at is None else _time(event.at, f"runtimeEvents.{number}.at")
-    found = Incoming(event.type, event.payload, turn_id, item.id, event.event_id, None, at, item)
-    if event.event_id is not None:
-        found.digest = digest_of(
-            {
-                "type": event.type,
-                "payload": decode(bytes(event.sent)),
-                "turnId": turn_id,
-                "itemId": event.item_id,
-                "at": event.at,
-            }
-        )
-    return found
 
 
 def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place: str) -> Incoming:
     type_, payload = event.type, event.payload
     whole: dict[str, Any] | None = None
+    plain = event.item if isinstance(event, PlainEvent) else None
     known = EVENT_TYPES.get(type_)
     if known is None or not known.from_clients:
         _refuse_type(type_, place)
     item_id = event.item_id
-    if known is not None:
+    if plain is not None:
+        item_id = plain.id
+    elif known is not None:
         item_id = _item_id(type_, payload, item_id, place)
         if item_id is not None and type_ in _ITEM_ID_IN_PAYLOAD and payload.get("itemId") is None:
             payload = {**payload, "itemId": item_id}
@@ -110,6 +93,8 @@ def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place:
     found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
     if type_ == "item.completed":
         found.whole = whole
+    if plain is not None:
+        found.payload, found.plain = {}, plain
     if event.event_id is not None:
         if known is not None and known.streamed:
             raise InvalidError.at(f"{place}.eventId", "streamed text takes no event id; its segment has one")

@@ -28,7 +28,7 @@ from lockstitch.timeline.checkpoints import (
     known_from_row,
 )
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
-from lockstitch.timeline.plain_items import PlainItem, encode_plain, leaves_out
+from lockstitch.timeline.plain_items import PlainItem, encode_plain, leaves_out, status_of
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import ClientEventRow, TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
@@ -157,6 +157,10 @@ class Admission:
         """Admit one event or refuse the whole append. Raises LockstitchError."""
         if event.digest is not None and self._is_repeated(event):
             return
+        if event.plain is not None:  # nearly every event of a large append
+            open_turn = event.turn_id is None and self._open
+            self._add_plain(event, event.plain, open_turn or self._turn_for(event))
+            return
         if event.snapshot is not None:
             turn_id = self._turn_for(event)
             self._add_snapshot(event, turn_id, event.snapshot)
@@ -164,9 +168,7 @@ class Admission:
             self._add_turn_start(event)
         else:
             turn_id = self._turn_for(event)
-            if event.plain is not None:
-                self._add_plain(event, event.plain, turn_id)
-            elif event.type in ITEM_EVENTS:
+            if event.type in ITEM_EVENTS:
                 self._add_item(event, turn_id)
             else:
                 self._draft(event, event.payload, turn_id, event.item_id)
@@ -351,24 +353,24 @@ class Admission:
 
     def _add_plain(self, event: Incoming, item: PlainItem, turn_id: str | None) -> None:
         """An item that is whole as it came, unless what it leaves out came before."""
-        key = item.id.lower()
+        item_id = item.id
+        key = item_id.lower()
         if item.streamed and leaves_out(item):
-            before = self._before(key, item.id)
+            before = self._before(key, item_id)
             if before is not None:
                 event.payload, event.plain = {"item": codec.decode(codec.encode(item))}, None
                 self._add_item(event, turn_id)
                 return
-        self._check_item_turn(item.id, turn_id)
-        encoded = encode_plain(item, over=event.type == "item.completed")
-        self._items[key] = encoded
+        self._check_item_turn(item_id, turn_id)
+        self._items[key] = encoded = encode_plain(item, over=event.type == "item.completed")
         if self._streams:
             self._streams.pop(key, None)
-        self.items[len(self.drafts)] = PayloadItem.of_plain(item, len(encoded))
+        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), False, len(encoded))
         if event.at is None:
-            self._add_draft(event, b'{"item":%b}' % encoded, turn_id, item.id)
+            payload = b'{"item":%b}' % encoded
         else:
-            received = codec.encode(self.now())
-            self._add_draft(event, b'{"%b":%b,"item":%b}' % (RECEIVED_AT.encode(), received, encoded), turn_id, item.id)
+            payload = b'{"%b":%b,"item":%b}' % (RECEIVED_AT.encode(), codec.encode(self.now()), encoded)
+        self._add_draft(event, payload, turn_id, item_id)
 
     def _add_item(self, event: Incoming, turn_id: str | None) -> None:
         given = event.payload.get("item")

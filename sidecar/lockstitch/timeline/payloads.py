@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from lockstitch import codec
-from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
 RECEIVED_AT = "$receivedAt"
@@ -38,15 +37,11 @@ class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
 
     id: str
-    kind: ItemKind
+    kind: int
+    """An ItemKind."""
     status: str | None
     spilled: bool
     length: int
-
-    @classmethod
-    def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
-        """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
-        return cls(item.id, item.kind, getattr(item, "status", None), False, length)
 
 
 class UserMessage(msgspec.Struct):
