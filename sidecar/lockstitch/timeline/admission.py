@@ -120,6 +120,7 @@ class Admission:
     """For each incoming event what answers it: mostly the number of its draft."""
     flushed: list[Segment] = field(default_factory=list[Segment])
     _new_ids: Iterator[str] = field(init=False)
+    _took_deltas: bool = False
     _open: str | None = None
     _now: str | None = None
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
@@ -192,6 +193,7 @@ class Admission:
         item_id, text = cast(str, event.item_id), cast(str, event.payload["delta"])
         self._check_item_turn(item_id, turn_id)
         segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.now())
+        self._took_deltas = True
         self.answers.append(Answer(segment=segment, delta=text, before=before))
 
     def flush(self) -> None:
@@ -219,6 +221,8 @@ class Admission:
 
     def streamed(self) -> list[Answer]:
         """The answers to streamed text."""
+        if not self._took_deltas:
+            return []
         return [answer for answer in self.answers if isinstance(answer, Answer) and answer.segment is not None]
 
     # -- repeats ----------------------------------------------------------------------------------------------
