@@ -41,7 +41,7 @@ def message(*events: Any, **params: Any) -> bytes:
 def told(incoming: Incoming) -> tuple[Any, ...]:
     """Everything that is kept of an event: of an item its final form."""
     if incoming.plain is not None:
-        item: Any = codec.decode(encode_plain(incoming.plain, over=incoming.type == "item.completed"))
+        item: Any = codec.decode(encode_plain(incoming.plain, over=incoming.type == "item.completed"))["item"]
         payload: Any = {}
     else:
         payload, item = dict(incoming.payload), None

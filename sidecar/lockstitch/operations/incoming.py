@@ -33,6 +33,7 @@ _UNIQUE_ID = re.compile(
 _MADE_ITEMS = frozenset({"message.created", "command.started", "command.exited"})
 """Events whose fields become those of an item and must be right for it."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
+_ITEM_NAMES = frozenset({"itemId", "item_id"})
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
     | {"patch.declined"}
@@ -71,7 +72,8 @@ def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place:
     if plain is not None:
         item_id = plain.id
     elif known is not None:
-        item_id = _item_id(type_, payload, item_id, place)
+        if item_id is not None or not _ITEM_NAMES.isdisjoint(payload):
+            item_id = _item_id(type_, payload, item_id, place)
         if item_id is not None and type_ in _ITEM_ID_IN_PAYLOAD and payload.get("itemId") is None:
             payload = {**payload, "itemId": item_id}
         try:
@@ -90,7 +92,8 @@ def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place:
         )
     if type_ == "turn.started":
         turn_id = turn_id or _turn_id(payload, place)
-    found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
+    at = None if event.at is None else _time(event.at, f"{place}.at")
+    found = Incoming(type_, payload, turn_id, item_id, event.event_id, None, at)
     if type_ == "item.completed":
         found.whole = whole
     if plain is not None:
@@ -145,9 +148,7 @@ def _turn_id(payload: dict[str, Any], place: str) -> str | None:
     return found
 
 
-def _time(text: str | None, place: str) -> str | None:
-    if text is None:
-        return None
+def _time(text: str, place: str) -> str:
     try:
         if _MOMENT.match(text) is None:
             raise ValueError

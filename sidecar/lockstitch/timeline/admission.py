@@ -28,7 +28,7 @@ from lockstitch.timeline.checkpoints import (
     known_from_row,
 )
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
-from lockstitch.timeline.plain_items import PlainItem, encode_plain, leaves_out, status_of
+from lockstitch.timeline.plain_items import ITEM_AT, PlainItem, encode_plain, leaves_out, status_of
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import ClientEventRow, TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
@@ -127,7 +127,7 @@ class Admission:
     items: dict[int, PayloadItem] = field(default_factory=dict[int, PayloadItem])
     """By the number of their draft, what is known of items whose payloads need not be read again for it."""
     _items: dict[str, dict[str, Any] | bytes] = field(default_factory=dict[str, "dict[str, Any] | bytes"])
-    """Each item as this append leaves it, or its JSON."""
+    """Each item as this append leaves it, or the payload that holds it."""
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
@@ -366,14 +366,14 @@ class Admission:
                 self._add_item(event, turn_id)
                 return
         self._check_item_turn(item_id, turn_id)
-        self._items[key] = encoded = encode_plain(item, over=event.type == "item.completed")
+        payload = encode_plain(item, over=event.type == "item.completed")
+        self._items[key] = payload
         if self._streams:
             self._streams.pop(key, None)
-        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), False, len(encoded))
-        if event.at is None:
-            payload = b'{"item":%b}' % encoded
-        else:
-            payload = b'{"%b":%b,"item":%b}' % (RECEIVED_AT.encode(), codec.encode(self.now()), encoded)
+        length = len(payload) - ITEM_AT - 1
+        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), False, length)
+        if event.at is not None:
+            payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
         self._add_draft(event, payload, turn_id, item_id)
 
     def _add_item(self, event: Incoming, turn_id: str | None) -> None:
@@ -401,7 +401,7 @@ class Admission:
         item: dict[str, Any] | None = None
         encoded = self._items.get(key)
         if encoded is not None:
-            item = encoded if isinstance(encoded, dict) else codec.decode(encoded)
+            item = encoded if isinstance(encoded, dict) else codec.decode(encoded)["item"]
         else:
             row = self.state.item(item_id)
             if row is not None:

@@ -38,13 +38,14 @@ def event_json(
 def events_of_lines(thread_id: str, lines: Sequence[Encoded]) -> bytes:
     """The AgentEvents of lines that were just made, as a JSON array, each as `event_json` would make it."""
     # The head of a line says the same in the same order, but for the name of `at`; no string stands before that.
-    thread = b'{%b,"sequence":' % encode({"sessionId": thread_id, "threadId": thread_id})[1:-1]
-    parts = [b"["]
+    thread = b'},{%b,"sequence":' % encode({"sessionId": thread_id, "threadId": thread_id})[1:-1]
+    parts: list[bytes] = []
     for line in lines:
-        head = line.head
+        head, data = line.head, line.data
         at = head.index(b',"at":', _AFTER_KEY)
-        parts += (thread, head[_AFTER_KEY:at], b',"timestamp":', head[at + 6 :], line.payload, b"},")
-    parts[-1] = b"}]"
+        parts += (thread, data[_AFTER_KEY:at], b',"timestamp":', data[at + 6 : len(head) + len(line.payload)])
+    parts[0] = b"[" + thread[2:]
+    parts.append(b"}]")
     return b"".join(parts)
 
 

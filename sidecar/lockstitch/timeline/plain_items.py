@@ -189,6 +189,8 @@ class _Payload(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     )
 
 
+ITEM_AT = len('{"item":')
+"""Where in the payload the item stands; one brace follows it."""
 _decode = msgspec.json.Decoder(_Payload, float_hook=codec.Digits).decode
 
 
@@ -202,7 +204,7 @@ def plain_item(payload: bytes | codec.Raw) -> PlainItem | None:
 
 
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:
-    """The item as it is stored, filled in: whatever the host says, what is `over` is in progress no more."""
+    """The payload that is stored, its item filled in: whatever the host says, what is `over` is in progress no more."""
     found: Any = item
     for name, default in item.fills:
         value = getattr(found, name)
@@ -214,7 +216,7 @@ def encode_plain(item: PlainItem, *, over: bool) -> bytes:
             found.status = "completed" if over else "inProgress"
         elif over and status == "inProgress":
             found.status = "completed"
-    return codec.encode(item)
+    return codec.encode(_Payload(found))
 
 
 def status_of(item: Any) -> str | None:
