@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
-from lockstitch.codec import NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
+from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.admission import Incoming
@@ -20,7 +20,7 @@ from lockstitch_protocol.ids import is_id
 WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
 _ABOVE = 4
 """The levels above a payload: message, params, list of events, event."""
-_SHORT = 256
+_SHORT = 2 * (MAX_DEPTH - _ABOVE)
 """No payload of so few bytes is nested too deep."""
 
 

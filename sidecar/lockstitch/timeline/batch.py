@@ -55,11 +55,16 @@ class Batch:
         return bool(self._chunks)
 
     def append(
-        self, drafts: Sequence[Draft], req: str | None = None, items: Mapping[int, PayloadItem] = _NOTHING_KNOWN
+        self,
+        drafts: Sequence[Draft],
+        req: str | None = None,
+        items: Mapping[int, PayloadItem] = _NOTHING_KNOWN,
+        now: str | None = None,
     ) -> list[Encoded]:
         """Add one append to the group: sequences, lines and rows. Returns its lines.
 
         `items`: by the number of its draft, what is known of an item whose payload then is not read for it.
+        `now`: the very string that is the time of those drafts whose time is our own.
         """
         state, thread = self.state, self.state.thread
         first, at, last = thread.last_sequence + 1, thread.size, len(drafts) - 1
@@ -80,6 +85,7 @@ class Batch:
                 draft.digest,
                 req if number == last else None,
                 items.get(number),
+                draft.at is not now,
             )
             reduce(state, fact)
             at += length

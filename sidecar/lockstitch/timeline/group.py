@@ -205,7 +205,7 @@ class Group:
         if admission.drafts:
             mine.first = batch.state.thread.last_sequence + 1
             try:
-                mine.lines = batch.append(admission.drafts, req, admission.items)
+                mine.lines = batch.append(admission.drafts, req, admission.items, admission.now())
             except Exception as error:
                 # The state may be half changed: nothing of this thread's group can be trusted any more.
                 log.exception("an append could not be reduced")

@@ -88,12 +88,14 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     req: str | None = None
     item: payloads.PayloadItem | None = None
     """Of an item event, what `payloads.read_item` would find in the payload, if that is at hand."""
+    claimed: bool = True
+    """Whether `at` may be a host's claim, and the payload say when the event came. Asking that costs a search."""
 
 
 def reduce(state: ThreadState, fact: Fact) -> None:
     """Apply one event to the state. Events come in the order of their sequence."""
     thread, sequence, turn_id = state.thread, fact.sequence, fact.turn_id
-    moment = moment_of(fact.at, fact.payload) if _RECEIVED_AT in fact.payload else state.microseconds_of(fact.at)
+    moment = moment_of(fact.at, fact.payload) if fact.claimed else state.microseconds_of(fact.at)
     if sequence % MARK_EVERY == 1:
         state.add_mark(sequence, fact.line_at)
     thread.last_sequence, thread.last_at = sequence, fact.at
