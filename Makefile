@@ -6,7 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(CURDIR)/.venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench bench-peers hosts hosts-quick format clean
+.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
@@ -14,6 +14,7 @@ help:
 	@echo 'make check   formatting, lint, types, layers, schemas (installs Node from PyPI if there is none)'
 	@echo 'make bench   measure, as ratios; make bench-peers: beside the Codex app-server, from npm'
 	@echo 'make soak    the long matrices'
+	@echo 'make binary  the program that needs no Python, in dist/lockstitch; make release: the wheel and npm packages too'
 	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows)'
 
 demo: .venv/.runtime
@@ -22,14 +23,23 @@ demo: .venv/.runtime
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto
 
-bench: .venv/.dev
+bench: .venv/.dev .venv/.bench
 	$(BIN)/python -m benchmarks
 
-bench-peers: .venv/.dev .venv/.node
+bench-peers: .venv/.dev .venv/.bench .venv/.node
 	PATH="$(BIN):$$PATH" npm install --prefix .venv/peers --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
 	$(BIN)/python -m benchmarks --peers
 
-hosts: .venv/.dev .venv/.node
+binary: .venv/.made
+	$(BIN)/python packaging/pyinstaller/build.py
+
+release: binary .venv/.node
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	PATH="$(BIN):$$PATH" npm install --prefix .venv/typescript --no-save --no-audit --no-fund --silent typescript@5 @types/node@20
+	PATH="$(BIN):$$PATH" $(BIN)/python packaging/npm/build.py --tsc $(CURDIR)/.venv/typescript/node_modules/typescript/bin/tsc
+	$(BIN)/python packaging/manifest.py
+
+hosts: .venv/.dev .venv/.node binary
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts
 
 hosts-quick: .venv/.dev .venv/.node
@@ -68,6 +78,10 @@ clean:
 .venv/.dev: .venv/.made pyproject.toml
 	$(PIP) install --editable '.[dev]'
 	@touch $@ .venv/.runtime
+
+.venv/.bench: .venv/.made pyproject.toml
+	$(PIP) install --editable '.[bench]'
+	@touch $@
 
 # Node makes the TypeScript from the schemas and runs pyright. Where it is missing, PyPI has it.
 .venv/.node: .venv/.made

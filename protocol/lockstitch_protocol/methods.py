@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         receipt,
         replay,
         restore,
+        search,
         server,
         thread,
         thread_export,
@@ -43,6 +44,7 @@ else:
     receipt = LaterModule("lockstitch_protocol.receipt")
     replay = LaterModule("lockstitch_protocol.replay")
     restore = LaterModule("lockstitch_protocol.restore")
+    search = LaterModule("lockstitch_protocol.search")
     server = LaterModule("lockstitch_protocol.server")
     thread = LaterModule("lockstitch_protocol.thread")
     thread_export = LaterModule("lockstitch_protocol.thread_export")
@@ -143,12 +145,24 @@ METHODS: Final[dict[str, Method]] = _table(
         thread.ThreadResult,
         "Take the last turns out of what is read; they stay in the log.",
     ),
+    _read(
+        "thread/search",
+        search.ThreadSearchParams,
+        search.ThreadSearchResult,
+        "Find messages, commands, outputs, paths and titles by their words.",
+    ),
     _read("thread/replay", replay.ThreadReplayParams, replay.ThreadReplayResult, "Send a thread's recorded events."),
     _read(
         "thread/export",
         thread_export.ThreadExportParams,
         thread_export.ThreadExportResult,
         "A thread as one document, to read or to keep.",
+    ),
+    _change(
+        "thread/import",
+        thread_export.ThreadImportParams,
+        thread_export.ThreadImportResult,
+        "Take in a thread that thread/export wrote.",
     ),
     _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
     _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),

@@ -80,6 +80,8 @@ import type {
   ThreadExportParams,
   ThreadExportResult,
   ThreadForkParams,
+  ThreadImportParams,
+  ThreadImportResult,
   ThreadItemsListParams,
   ThreadItemsListResult,
   ThreadListParams,
@@ -96,6 +98,8 @@ import type {
   ThreadResumeParams,
   ThreadResumeResult,
   ThreadRollbackParams,
+  ThreadSearchParams,
+  ThreadSearchResult,
   ThreadStartParams,
   ThreadStarted,
   ThreadTurnsListParams,
@@ -150,10 +154,14 @@ export interface Requests {
   "thread/delete": { params: ThreadParams; result: Empty };
   /** Take the last turns out of what is read; they stay in the log. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadResult };
+  /** Find messages, commands, outputs, paths and titles by their words. */
+  "thread/search": { params: ThreadSearchParams; result: ThreadSearchResult };
   /** Send a thread's recorded events. */
   "thread/replay": { params: ThreadReplayParams; result: ThreadReplayResult };
   /** A thread as one document, to read or to keep. */
   "thread/export": { params: ThreadExportParams; result: ThreadExportResult };
+  /** Take in a thread that thread/export wrote. */
+  "thread/import": { params: ThreadImportParams; result: ThreadImportResult };
   /** Open a turn with the user's message. */
   "turn/start": { params: TurnStartParams; result: TurnStartResult };
   /** End the open turn as interrupted. */

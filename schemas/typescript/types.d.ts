@@ -1621,6 +1621,10 @@ export interface CheckpointSummary {
    */
   oldPath?: string;
   /**
+   * The exact one where it is not valid Unicode.
+   */
+  oldPathBase64?: string;
+  /**
    * What the file was; null: there was none.
    */
   before: ContentReference | null;
@@ -2815,6 +2819,10 @@ export interface FailedCapture {
    */
   path: string;
   /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
    * Why.
    */
   reason: string;
@@ -2916,10 +2924,12 @@ export interface FileCheckpointCaptureParams {
   turnId?: string | null;
   /**
    * The files, relative to the workspace or absolute inside it.
-   *
-   * @minItems 1
    */
-  paths: [string, ...string[]];
+  paths?: string[] | null;
+  /**
+   * Further ones, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
   /**
    * Why; kept with the checkpoint.
    */
@@ -3198,6 +3208,10 @@ export interface FileCheckpointListParams {
    * Only this file.
    */
   path?: string | null;
+  /**
+   * Only this file, by the exact bytes of its name.
+   */
+  pathBase64?: string | null;
   /**
    * Only this turn.
    */
@@ -3756,6 +3770,19 @@ export interface PreviewMessage {
    * RFC 3339, UTC, microseconds.
    */
   createdAt?: string;
+}
+/**
+ * How far the index is; it grows on while nobody asks.
+ */
+export interface Indexing {
+  /**
+   * How many of the threads that are searched are in the index up to their end.
+   */
+  done: number;
+  /**
+   * How many there are.
+   */
+  total: number;
 }
 /**
  * Params of initialize: the first request of a connection.
@@ -4603,6 +4630,10 @@ export interface RewindParams {
    */
   paths?: string[] | null;
   /**
+   * The same, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
+  /**
    * Must be true, unless dryRun.
    */
   confirmRestore?: boolean | null;
@@ -4653,6 +4684,35 @@ export interface RoutePayload {
    */
   wireFormat?: string | null;
   [k: string]: unknown;
+}
+/**
+ * An item, or a thread's title, that was found.
+ */
+export interface SearchHit {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn; none for a title and for what is in no turn.
+   */
+  turnId?: string;
+  /**
+   * The item; none for a title.
+   */
+  itemId?: string;
+  /**
+   * The part of its text that shows best what was found, on one line.
+   */
+  snippet: string;
+  /**
+   * Where in the snippet it was found: [start, end) in UTF-16 units.
+   */
+  ranges: [number, number][];
+  /**
+   * How well it fits; higher is better. Comparable within one answer.
+   */
+  score: number;
 }
 /**
  * Result of server/status.
@@ -5022,15 +5082,15 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown";
+  format: "jsonl" | "markdown" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
   path?: string | null;
   /**
-   * False: secrets that are recognised stay in.
+   * False: secrets that are recognised stay in. Without it true, for a bundle false: only a whole one can be imported.
    */
   redact?: boolean | null;
 }
@@ -5047,7 +5107,11 @@ export interface ThreadExportResult {
    */
   content?: string;
   /**
-   * Its size in UTF-8.
+   * In place of `content`: a document that is no text.
+   */
+  contentBase64?: string;
+  /**
+   * Its size.
    */
   bytes: number;
   /**
@@ -5064,6 +5128,10 @@ export interface ThreadExportResult {
   redactions?: {
     [k: string]: number;
   };
+  /**
+   * For a bundle that may hold secrets: what to think of.
+   */
+  warning?: string;
 }
 /**
  * Params of thread/fork. Without lastTurnId and beforeTurnId the whole thread is forked.
@@ -5093,6 +5161,32 @@ export interface ThreadForkParams {
    * Another workspace root.
    */
   cwd?: string | null;
+}
+/**
+ * Params of thread/import.
+ */
+export interface ThreadImportParams {
+  /**
+   * A bundle, or the lines of a thread as thread/export gives them with redact false; absolute.
+   */
+  path: string;
+}
+/**
+ * Result of thread/import.
+ */
+export interface ThreadImportResult {
+  /**
+   * The thread. It has no workspace until thread/metadata/update links one.
+   */
+  thread: Thread;
+  /**
+   * How many events are new here.
+   */
+  imported: number;
+  /**
+   * How many events were here already.
+   */
+  duplicates: number;
 }
 /**
  * Params of thread/items/list.
@@ -5476,6 +5570,52 @@ export interface ThreadRollbackParams {
    * The last turn that stays.
    */
   toTurnId?: string | null;
+}
+/**
+ * Params of thread/search. No sign in the query is an operator but double quotes around a phrase.
+ */
+export interface ThreadSearchParams {
+  /**
+   * Words that must all be in one item or title, in any order; words in double quotes, and parts of a word such as src/main.py, directly behind each other. Case and accents do not count. Where no whole word is found, beginnings of words are.
+   */
+  query: string;
+  /**
+   * Only this thread, archived or not.
+   */
+  threadId?: string | null;
+  /**
+   * Only threads of this workspace, however its path is spelled.
+   */
+  cwd?: string | null;
+  /**
+   * True: only archived threads. Default false, without threadId.
+   */
+  archived?: boolean | null;
+  /**
+   * At most so many hits.
+   */
+  limit?: number | null;
+  /**
+   * `nextCursor` of another page.
+   */
+  cursor?: string | null;
+}
+/**
+ * Result of thread/search.
+ */
+export interface ThreadSearchResult {
+  /**
+   * What was found, the best first.
+   */
+  data: SearchHit[];
+  /**
+   * Where the next page begins; null at the end.
+   */
+  nextCursor: string | null;
+  /**
+   * There while the index is not complete: ask again for all that there is.
+   */
+  indexing?: Indexing;
 }
 /**
  * Params of thread/start. Fields that are not listed are kept in the thread's `extra`.

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TIMELINE_VERSION = 1
+TIMELINE_VERSION = 2
 """N of `timeline-v<N>.sqlite`: changes with every incompatible change of schema or reducer."""
+
+SEARCH_VERSION = 1
+"""N of `search-v<N>.sqlite`: changes with what is searched, and how words are told apart."""
 
 _ROLLOUT_NAME = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl")
 
@@ -39,6 +42,7 @@ class DataRoot:
         "path",
         "quarantine",
         "root_file",
+        "search",
         "sessions",
         "sqlite",
         "timeline",
@@ -56,6 +60,7 @@ class DataRoot:
         self.trash = path / "trash"
         self.sqlite = path / "sqlite"
         self.timeline = self.sqlite / f"timeline-v{TIMELINE_VERSION}.sqlite"
+        self.search = self.sqlite / f"search-v{SEARCH_VERSION}.sqlite"
         self.artifacts = path / "artifacts"
         self.exports = path / "exports"
         self.journal = path / "journal"

@@ -25,12 +25,14 @@ class Place:
         for made in (self.home, self.workspace):
             made.mkdir()
         self.sidecar = sidecar(folder)
+        verb = ["serve"] if Path(self.sidecar).stem == "lockstitch" else []
+        self.arguments = [*verb, "--data-dir", str(self.data)]
 
     def environment(self, **extra: str) -> dict[str, str]:
         """HOME and PATH, and how the host finds the rest: some hosts pass no more than that."""
         host = {
             "sidecar": self.sidecar,
-            "arguments": ["--data-dir", str(self.data)],
+            "arguments": self.arguments,
             "workspace": str(self.workspace),
             "packages": str(tools.NPM),
         }

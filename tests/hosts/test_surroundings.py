@@ -42,7 +42,7 @@ def place(tmp_path: Path) -> Place:
 
 def run(place: Place, *wrap: str, data: bytes = ASK, **options: Any) -> tuple[int, bytes]:
     environment = options.pop("env", {"HOME": str(place.home), "PATH": os.defpath})
-    command = [*wrap, place.sidecar, *options.pop("arguments", ["--data-dir", str(place.data)])]
+    command = [*wrap, place.sidecar, *options.pop("arguments", place.arguments)]
     done = subprocess.run(command, input=data, capture_output=True, env=environment, timeout=20, check=False, **options)
     assert b"Traceback" not in done.stderr
     return done.returncode, done.stdout
@@ -65,7 +65,7 @@ def test_environments(place: Place, name: str) -> None:
 
 
 def test_home_alone_gives_the_default_data_root(place: Place) -> None:
-    code, output = run(place, arguments=[])
+    code, output = run(place, arguments=place.arguments[:-2])
     assert code == 0
     assert status(output)["dataRoot"] == str(place.home / ".local/share/lockstitch/app-server")
 
@@ -90,7 +90,7 @@ def test_stdin_that_is_closed_or_empty(place: Place) -> None:
 @pytest.mark.parametrize("whole", [True, False], ids=["closed", "shut down for writing"])
 def test_a_socket_for_stdin_and_stdout(place: Place, whole: bool) -> None:
     ours, theirs = socket.socketpair()
-    command = [place.sidecar, "--data-dir", str(place.data)]
+    command = [place.sidecar, *place.arguments]
     with ours:
         process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
         theirs.close()
@@ -127,6 +127,6 @@ def test_a_first_message_laid_out_over_lines_is_refused_and_does_not_end_it(plac
 
 
 def test_arguments_that_clients_of_the_language_server_protocol_add(place: Place) -> None:
-    arguments = ["--data-dir", str(place.data), "--stdio", f"--clientProcessId={os.getpid()}"]
+    arguments = [*place.arguments, "--stdio", f"--clientProcessId={os.getpid()}"]
     code, output = run(place, arguments=arguments)
     assert code == 0 and status(output)["openThreads"] == 0

@@ -44,12 +44,13 @@ ALLOWED: dict[str, dict[str, str]] = {
     "json": {
         "lockstitch/codec.py": "the rule itself: what msgspec refuses but the wire accepts",
         "lockstitch/rpc/doorstep.py": "the first message is answered before a JSON engine is imported",
+        "lockstitch_protocol/client_run.py": "a client imports nothing of ours, so not the codec",
         "lockstitch_protocol/generate.py": "a development tool; no message passes through it",
         "lockstitch_protocol/schema_documents.py": "a development tool; no message passes through it",
     },
     "environment": {
         "lockstitch/settings.py": "the rule itself",
-        "lockstitch/cli/terminal.py": "NO_COLOR and TERM: of the terminal, not of the process that serves",
+        "lockstitch/cli/terminal.py": "NO_COLOR, TERM and PAGER: of the terminal, not of the process that serves",
     },
     "platform": {
         "lockstitch/settings.py": "the data root differs by platform, and is decided before the first import",

@@ -309,6 +309,24 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "thread/unarchive": (THREAD_ONLY, {"thread": THREAD}),
     "thread/delete": (THREAD_ONLY, {}),
     "thread/rollback": ({"threadId": "thread_1", "numTurns": 1}, {"thread": THREAD}),
+    "thread/search": (
+        {"query": 'rename "the function"', "cwd": "/w", "archived": None, "limit": 5},
+        {
+            "data": [
+                {
+                    "threadId": "thread_1",
+                    "turnId": "turn_1",
+                    "itemId": "item_1",
+                    "snippet": "rename the function",
+                    "ranges": [[0, 6], [7, 19]],
+                    "score": 2.5,
+                },
+                {"threadId": "thread_1", "snippet": "Rename", "ranges": [[0, 6]], "score": 1.0},
+            ],
+            "nextCursor": None,
+            "indexing": {"done": 3, "total": 7},
+        },
+    ),
     "thread/replay": (
         {"threadId": "thread_1", "afterSequence": 3, "untilSequence": 9, "speed": 2},
         {"replayId": "replay_1", "eventCount": 1, "firstSequence": 4, "lastSequence": 4, "digest": SHA},
@@ -317,6 +335,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"threadId": "thread_1", "format": "markdown", "path": None},
         {"content": "# A thread\n", "bytes": 11, "sha256": SHA, "partial": True, "redactions": {}},
     ),
+    "thread/import": ({"path": "/w/thread.zip"}, {"thread": THREAD, "imported": 3, "duplicates": 0}),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),

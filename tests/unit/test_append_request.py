@@ -14,7 +14,7 @@ from lockstitch.errors import InvalidError
 from lockstitch.operations.incoming import incoming_events
 from lockstitch.operations.table import PLAIN_FORMS
 from lockstitch.rpc.plain import PlainRequests
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.items import item_of
 from lockstitch.timeline.plain_items import encode_plain
 from lockstitch_protocol.events import AppendParams

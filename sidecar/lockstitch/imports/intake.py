@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from lockstitch.artifacts.content import available, reference
 from lockstitch.imports.source import Account, SourceEvent
-from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, DiffText, Snapshot
+from lockstitch.timeline.incoming import Incoming
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 
 BATCH_EVENTS = 500
@@ -41,7 +41,7 @@ class Preparation(Protocol):
 
     def spill(self, item: dict[str, Any]) -> dict[str, Any]: ...
     def diff(
-        self, sidecar: Any, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+        self, sidecar: Any, key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText: ...
 
 

@@ -12,7 +12,8 @@ from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams

@@ -13,7 +13,7 @@ import msgspec
 from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.plain_items import PlainItem, plain_item
 from lockstitch_protocol.ids import is_id
 

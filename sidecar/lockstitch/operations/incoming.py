@@ -15,7 +15,7 @@ from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.operations.append_request import PlainEvent
 from lockstitch.operations.call import Call
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.items import item_of
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload

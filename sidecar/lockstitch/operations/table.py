@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         replay_case,
         restore,
         rewind,
+        search,
         server,
         session,
         thread,
+        thread_import,
         thread_moves,
         thread_reads,
         turn,
@@ -43,9 +45,11 @@ else:
     replay_case = LaterModule("lockstitch.operations.replay_case")
     restore = LaterModule("lockstitch.operations.restore")
     rewind = LaterModule("lockstitch.operations.rewind")
+    search = LaterModule("lockstitch.operations.search")
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
     thread = LaterModule("lockstitch.operations.thread")
+    thread_import = LaterModule("lockstitch.operations.thread_import")
     thread_moves = LaterModule("lockstitch.operations.thread_moves")
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
@@ -72,8 +76,10 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "thread/unarchive": thread_moves.unarchive,
     "thread/delete": thread_moves.delete,
     "thread/rollback": thread.rollback,
+    "thread/search": search.search,
     "thread/replay": replay.replay,
     "thread/export": exports.export,
+    "thread/import": thread_import.import_,
     "turn/start": turn.start,
     "turn/interrupt": turn.interrupt,
     "turn/steer": turn.steer,

@@ -15,8 +15,9 @@ from lockstitch.operations.views.turns import turn_values
 from lockstitch.operations.workspaces import workspace_fields
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline import queries
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.hot import FORMAT
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
@@ -186,7 +187,7 @@ async def metadata_update(runtime: Runtime, call: Call, params: wire.ThreadMetad
         payload["gitInfo"] = params.git_info.model_dump(by_alias=True, exclude_none=True)
     if params.workspace is not None:
         fields = await workspace_fields(runtime, params.workspace, must_exist=True)
-        payload["workspace"] = {"cwd": fields["cwd"], "key": fields["workspaceKey"]}
+        payload["workspace"] = {"cwd": fields["cwd"], "key": fields["workspaceKey"], "rootId": runtime.root_id}
     if params.extra is not None:
         payload["extra"] = await merged_extra(runtime, params.thread_id, params.extra)
     if payload:

@@ -27,7 +27,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "workspace": False,
     "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
     "threadReplay": True,
-    "threadSearch": False,
+    "threadSearch": True,
     "conversationImport": ["codex", "claude"],
 }
 """What this version can do, as the initialize reply says it: flip a value here when the capability exists."""

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import msgspec
-
 from lockstitch import codec
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
@@ -27,10 +25,11 @@ from lockstitch.timeline.checkpoints import (
     is_unchanged,
     known_from_row,
 )
+from lockstitch.timeline.incoming import Answer, Incoming
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
 from lockstitch.timeline.plain_items import ITEM_AT, PlainItem, encode_plain, leaves_out, status_of
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
-from lockstitch.timeline.rows import ClientEventRow, TurnStatus
+from lockstitch.timeline.rows import TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.state import ThreadState
 from lockstitch_protocol.ids import new_id, new_ids
@@ -58,40 +57,6 @@ NEEDS_TURN = JOINS_TURN - {
     "action.cancelled",
     "provider.usage",
 }
-
-
-class Incoming(msgspec.Struct):
-    """An event that is checked by itself: its payload is decoded and of the shape that its type says."""
-
-    type: str
-    payload: dict[str, Any]
-    turn_id: str | None = None
-    item_id: str | None = None
-    event_id: str | None = None
-    digest: str | None = None
-    at: str | None = None
-    """The client's own time, already RFC 3339 UTC with microseconds."""
-    plain: PlainItem | None = None
-    """Of an item event: its item in the plain form; then `payload` is empty."""
-    whole: dict[str, Any] | None = None
-    """Of an item.completed: the item with its defaults, for when nothing that came before is missing from it."""
-    snapshot: Snapshot | None = None
-    opens_turn: bool = False
-    """turn/start: the turn must not exist yet."""
-    own: bool = False
-    """Written by the sidecar itself: `at` is when it happened, not somebody's claim."""
-    outside: bool = False
-    """It belongs to no turn, although one may be open."""
-
-
-class Answer(msgspec.Struct, frozen=True, gc=False):
-    """What answers an incoming event that is not simply stored."""
-
-    repeated: ClientEventRow | None = None
-    segment: Segment | None = None
-    delta: str = ""
-    before: int = 0
-    """For a delta: how many characters of its segment came before it."""
 
 
 @dataclass(slots=True)
@@ -371,7 +336,7 @@ class Admission:
         if self._streams:
             self._streams.pop(key, None)
         length = len(payload) - ITEM_AT - 1
-        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), False, length)
+        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), None, length)
         if event.at is not None:
             payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
         self._add_draft(event, payload, turn_id, item_id)
@@ -414,19 +379,22 @@ class Admission:
 
     # -- files ------------------------------------------------------------------------------------------------
     def _add_snapshot(self, event: Incoming, turn_id: str | None, snapshot: Snapshot) -> None:
-        known = self._known_of(snapshot.path)
-        if snapshot.old_path is not None and snapshot.before is None:
+        known = self._known_of(snapshot.key)
+        old_key = snapshot.old_key
+        if old_key is not None and snapshot.before is None:
             # What a renamed file was is what its old path was, not what the new path had been.
-            snapshot.before = assumed(self._known_of(snapshot.old_path))
+            snapshot.before = assumed(self._known_of(old_key))
         if is_unchanged(snapshot, known):
             payload: dict[str, Any] = {"path": snapshot.path}
+            if "pathBase64" in snapshot.fields:
+                payload["pathBase64"] = snapshot.fields["pathBase64"]
             if snapshot.after is not ABSENT:
                 payload["sha256"] = snapshot.after["sha256"]
             self._draft(Incoming(UNCHANGED_TYPE, payload), payload, turn_id, None)
             return
         if snapshot.checkpoint_id is not None:
             self._check_checkpoint_id(snapshot.checkpoint_id)
-        artifact = self.around.artifact_of(snapshot.path)
+        artifact = self.around.artifact_of(snapshot.key)
         given = event.event_id if event.own else None
         # An import gives the same ids whenever it is done; it knows no disk, so that one state at most is external.
         named = new_id("ckpt") if given is None else f"ckpt_{given.removeprefix('evt_')}"
@@ -440,7 +408,7 @@ class Admission:
                 sent.event_id = None if given is None else f"{given}.external"
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
-            self._known[snapshot.path] = checkpoint.known
+            self._known[snapshot.key] = checkpoint.known
             self._checkpoints.add(checkpoint.record["checkpointId"].lower())
 
     def _check_checkpoint_id(self, checkpoint_id: str) -> None:
@@ -453,14 +421,16 @@ class Admission:
                 checkpointId=checkpoint_id,
             )
 
-    def _known_of(self, path: str) -> Known | None:
-        if path not in self._known:
-            fact, version = self.state.latest_fact(path), self.state.latest_version(path)
+    def _known_of(self, key: str) -> Known | None:
+        if key not in self._known:
+            fact, version = self.state.latest_fact(key), self.state.latest_version(key)
             stored = None
-            if version is not None and not version.absent:
-                stored = items.after_of(self.around.read_line(version.line_at, version.line_length))
-            self._known[path] = known_from_row(fact, version, stored)
-        return self._known[path]
+            if version is not None:
+                number, stored = items.version_of(self.around.read_line(version.line_at, version.line_length))
+                if (number, (stored or {}).get("sha256")) != (version.version_no, version.after_sha):
+                    raise ValueError("a checkpoint's row does not say what its line says")
+            self._known[key] = known_from_row(fact, version, stored)
+        return self._known[key]
 
     # -- drafts -----------------------------------------------------------------------------------------------
     def _draft(

@@ -17,7 +17,7 @@ import apsw
 
 from lockstitch.errors import StorageError
 from lockstitch.platform.files import open_private, storage_error, storage_errors
-from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
+from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, WHOLE
 
 Connection = Any
 """An apsw connection; the library's own stubs name types that no checker can resolve."""
@@ -49,7 +49,7 @@ class Database:
         if bulk:  # made here, since SQLite would leave its mode to the umask; the -wal and -shm get the same
             with storage_errors(path):
                 os.close(open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
-        self.identity = _identity(path)
+        self.identity = file_identity(path)
         flags = apsw.SQLITE_OPEN_READWRITE
         try:
             if not bulk and os.path.getsize(path) == 0:
@@ -75,14 +75,14 @@ class Database:
         made = cls.__new__(cls)
         made.path, made.identity = Path(":memory:"), None
         made.connection = apsw.Connection(":memory:")
-        made.connection.execute(TABLES)
+        made.connection.execute(WHOLE)
         return made
 
     @classmethod
     def frozen(cls, path: Path) -> Database:
         """A file that nobody can write, opened without locks. Raises DamagedDatabaseError."""
         made = cls.__new__(cls)
-        made.path, made.identity = path, _identity(path)
+        made.path, made.identity = path, file_identity(path)
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with database_errors(path):
             made.connection = apsw.Connection(f"file:{quote(os.fspath(path))}?immutable=1", flags=flags)
@@ -99,7 +99,7 @@ class Database:
                 self._set(journal_mode="OFF", synchronous="OFF", locking_mode="EXCLUSIVE")
                 self._set(application_id=APPLICATION_ID)
                 connection.execute("BEGIN")
-                connection.execute(TABLES)
+                connection.execute(WHOLE)
                 connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
                 return
             if self.pragma("application_id") != APPLICATION_ID:
@@ -131,7 +131,7 @@ class Database:
 
     def is_current(self) -> bool:
         """Whether the path still names the file that is open: a rebuild may have put another one there."""
-        return self.identity is not None and _identity(self.path) == self.identity
+        return self.identity is not None and file_identity(self.path) == self.identity
 
     def migrate(self) -> None:
         """Run the migrations that are missing, each in one transaction with its number. Under the write lock."""
@@ -153,7 +153,8 @@ class Database:
         self.connection.close()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Which file the path names, or None."""
     try:
         found = os.stat(path)
     except OSError:

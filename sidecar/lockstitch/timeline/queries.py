@@ -19,6 +19,7 @@ from lockstitch.timeline.rows import (
     TurnRow,
     columns,
 )
+from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.stored import SELECT
 
 R = TypeVar("R")
@@ -54,7 +55,7 @@ def threads(
     view: View, filter_: ThreadFilter, sort: str, descending: bool, after: list[Any] | None, limit: int
 ) -> Page[ThreadRow]:
     """Threads sorted by a time, then by creation, then by id. `after` is (time, created_at, thread id)."""
-    where, values = _conditions(filter_)
+    where, values = conditions(filter_)
     column = _SORT[sort]
     keys = ("created_at", "thread_id") if column == "created_at" else (column, "created_at", "thread_id")
     direction = "DESC" if descending else "ASC"
@@ -64,7 +65,8 @@ def threads(
         values += key
     order = ",".join(f"{key} {direction}" for key in keys)
     sql = f"{_with(filter_)}{SELECT[ThreadRow]} WHERE {' AND '.join(where) or '1'} ORDER BY {order} LIMIT ?"
-    rows = [ThreadRow(*found) for found in view.connection.execute(sql, (*_before(filter_), *values, limit + 1))]
+    found = view.connection.execute(sql, (*_before(filter_), *values, limit + 1))
+    rows = [check_thread(ThreadRow(*values)) for values in found]
     return Page(rows[:limit], len(rows) > limit)
 
 
@@ -81,7 +83,8 @@ def _before(filter_: ThreadFilter) -> list[Any]:
     return [] if filter_.ancestor is None else [filter_.ancestor]
 
 
-def _conditions(filter_: ThreadFilter) -> tuple[list[str], list[Any]]:
+def conditions(filter_: ThreadFilter) -> tuple[list[str], list[Any]]:
+    """The filter as conditions of a query on `thread`, and their values; an ancestor needs `threads`' own."""
     where: list[str] = []
     values: list[Any] = []
     if filter_.archived is not None:
@@ -216,7 +219,11 @@ def count_checkpoints(view: View, thread_no: int, path: str | None = None, turn_
 def _checkpoint_conditions(thread_no: int, path: str | None, turn_no: int | None) -> tuple[str, list[Any]]:
     where, values = "thread_no=? AND op<>'confirmed'", [thread_no]
     extra: list[Any] = []
-    if path is not None:
+    if path is not None and "\ufffd" in path and "//" not in path:
+        # As it prints: every name that prints like that. A key goes on with `//`, and `0` comes after `/`.
+        where += " AND (path=? OR path>=? AND path<?)"
+        extra += [path, f"{path}//", f"{path}/0"]
+    elif path is not None:
         where += " AND path=?"
         extra.append(path)
     if turn_no is not None:

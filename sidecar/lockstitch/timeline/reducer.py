@@ -327,8 +327,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     row = _item_row(state, fact, turn, item.id, item.kind)
     row.status, row.parts = status, None
     row.line_at, row.line_length, row.item_at, row.item_length = fact.line_at, fact.line_length, item_at, length
-    if item.spilled and row.kind != ItemKind.other:
-        row.spilled = 1
+    if item.spilled is not None and row.kind != ItemKind.other:
+        state.mark_spilled(row, item.spilled, fact.sequence)
     if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_item_content(fact.payload))
         state.thread.preview_turn = row.turn_no
@@ -386,7 +386,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
         fact.sequence,
         0 if turn is None else turn.turn_no,
         found.checkpointId,
-        found.path,
+        found.key,
         found.versionNo,
         found.op,
         found.source,
@@ -399,7 +399,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
     )
     state.checkpoints[found.checkpointId.lower()] = row
     if found.versionNo is not None:
-        state.facts[found.path] = state.versions[found.path] = row
+        state.facts[found.key] = state.versions[found.key] = row
     thread.checkpoints += 1
     thread.last_checkpoint = fact.sequence
     state.new_rows.append(row)
@@ -413,7 +413,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         fact.sequence,
         0 if turn is None else turn.turn_no,
         fact.event_id,
-        found.path,
+        found.key,
         None,
         "confirmed",
         "capture",
@@ -424,7 +424,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         int(found.sha256 is None),
         1,
     )
-    state.facts[found.path] = row
+    state.facts[found.key] = row
     state.new_rows.append(row)
 
 

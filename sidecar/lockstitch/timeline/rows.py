@@ -137,6 +137,9 @@ class ThreadRow(msgspec.Struct, gc=False):
     usage_reported: int = 0
     damage: str | None = None
     partial: int = 0
+    stamp: int = 0
+    """What the file system said of the rollout (platform.files.stamp_of) when its bytes were last vouched for: when we
+    wrote them, or read them all. 0: somebody else has written since, or it was never known."""
 
 
 class TurnRow(msgspec.Struct, gc=False):
@@ -241,7 +244,16 @@ class ImportSourceRow(msgspec.Struct, gc=False):
     line_length: int
 
 
-Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow
+class SpilledRow(msgspec.Struct, gc=False):
+    """A large output that an event of the thread refers to, and the newest such event; the artifact store has it."""
+
+    table: ClassVar[str] = "spilled_output"
+    thread_no: int
+    sha256: str
+    sequence: int
+
+
+Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | SpilledRow
 ROW_TYPES: tuple[type[Any], ...] = (
     ThreadRow,
     TurnRow,
@@ -250,6 +262,7 @@ ROW_TYPES: tuple[type[Any], ...] = (
     MarkRow,
     ClientEventRow,
     ImportSourceRow,
+    SpilledRow,
 )
 
 
