@@ -15,6 +15,7 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    growth,
     memory,
     peers,
     ping,
@@ -40,6 +41,7 @@ GROUPS: dict[str, Group] = {
     "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
+    "growth": growth.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 
