@@ -3486,7 +3486,7 @@ export interface ImportCommitParams {
   /**
    * Where to look for sourceThreadId.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look for sourceThreadId.
    */
@@ -3536,7 +3536,7 @@ export interface ImportJob {
   /**
    * Whose session it is.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * The session, once it is known.
    */
@@ -3685,7 +3685,7 @@ export interface ImportSource {
   /**
    * Whose sessions, where one was asked for.
    */
-  sourceClient?: "codex" | "claude";
+  sourceClient?: "codex" | "claude" | "gemini";
   /**
    * The directory.
    */
@@ -3702,7 +3702,7 @@ export interface SourceThread {
   /**
    * The tool that wrote it.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4936,7 +4936,7 @@ export interface SourceScanParams {
   /**
    * Whose sessions to look for. Default: all.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look. Default: where the tools keep them.
    */
