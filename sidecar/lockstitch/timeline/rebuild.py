@@ -117,6 +117,7 @@ def indexing(place: Place, database: Database) -> Indexing:
         place.root.quarantine,
         lambda state: store(database.connection, state),
         writable=not place.read_only,
+        root_ids=place.root_ids,
     )
 
 
