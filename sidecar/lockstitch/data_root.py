@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TIMELINE_VERSION = 1
+TIMELINE_VERSION = 2
 """N of `timeline-v<N>.sqlite`: changes with every incompatible change of schema or reducer."""
 
 SEARCH_VERSION = 1

@@ -40,6 +40,7 @@ from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.times import Clock, text_of
+from lockstitch.timeline.workers import lost_because
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
@@ -53,7 +54,7 @@ T = TypeVar("T")
 
 
 class _NeedsAttentionError(Exception):
-    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+    """A thread's file is not as its row says, or nobody serves its open turn or a worker of it any more."""
 
 
 READ_THREADS = 4
@@ -264,6 +265,9 @@ class Runtime:
         if thread_id.lower() in self.writer.behind:
             raise _NeedsAttentionError
         row = view.thread(thread_id)
+        for worker in view.rows.active_workers(row.thread_no):
+            if lost_because(worker, self.boots.is_alive, self.clock.now()):
+                raise _NeedsAttentionError
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not self.boots.is_alive(turn.boot_id):
@@ -410,7 +414,10 @@ def _ignore(outcome: object) -> None:
 
 
 def _open_threads(view: View) -> list[str]:
-    found = view.connection.execute("SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL")
+    found = view.connection.execute(
+        "SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL UNION "
+        "SELECT thread_id FROM thread WHERE thread_no IN (SELECT thread_no FROM worker WHERE status=0)"
+    )
     return [thread_id for (thread_id,) in found]
 
 

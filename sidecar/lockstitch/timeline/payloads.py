@@ -163,6 +163,16 @@ class Imported(msgspec.Struct):
     readBytes: int  # noqa: N815
 
 
+class WorkerPayload(msgspec.Struct):
+    workerId: str  # noqa: N815
+    kind: str = ""
+    attempt: int = 1
+    maxAttempts: int = 1  # noqa: N815
+    leaseMs: int = 0  # noqa: N815
+    leaseExpiresAt: str = ""  # noqa: N815
+    bootId: str | None = None  # noqa: N815
+
+
 read_received = codec.decoder(Received)
 _read_item_payload = codec.decoder(ItemPayload)
 _read_item_head = codec.decoder(ItemHead)
@@ -179,6 +189,7 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+read_worker = codec.decoder(WorkerPayload)
 
 
 def read_item(payload: bytes) -> PayloadItem:
