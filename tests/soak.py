@@ -41,7 +41,7 @@ def kills(home: Path, chance: random.Random, counts: Counter[str]) -> None:
             if change is unarchive:
                 scene.host.call("thread/archive", threadId=thread)
             torn = chance.random() < 0.2
-            rule = f"write {chance.randint(1, 4)} tear {chance.randint(0, 400)} kill"
+            rule = f"write {chance.randint(1, 4)} tear {chance.randint(1, 400)} kill"
             scene.host.arm(rule if torn else f"* {chance.randint(1, 45)} kill")
             with contextlib.suppress(GoneError):
                 change(scene, thread)

@@ -248,7 +248,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-TABLES = ("thread", "turn", "item", "file_checkpoint", "event_mark", "client_event", "import_source")
+TABLES = ("thread", "turn", "item", "file_checkpoint", "event_mark", "client_event", "import_source", "spilled_output")
 
 
 def database(home: Path) -> Path:
@@ -266,7 +266,14 @@ def rows(home: Path, aside: Path | None = None) -> dict[str, list[tuple[Any, ...
     try:
         names = dict(connection.execute("SELECT thread_no, thread_id FROM thread"))
         return {
-            table: sorted(((names[row[0]], *row[1:]) for row in connection.execute(f"SELECT * FROM {table}")), key=repr)
+            # The last column of a thread is about the file and not about what is in it: a copy has another one.
+            table: sorted(
+                (
+                    (names[row[0]], *(row[1:-1] if table == "thread" else row[1:]))
+                    for row in connection.execute(f"SELECT * FROM {table}")
+                ),
+                key=repr,
+            )
             for table in TABLES
         }
     finally:

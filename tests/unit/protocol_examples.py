@@ -371,6 +371,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "session.fork": ({"threadId": "thread_1", "lastTurnId": "turn_1"}, OPENED),
     "session.archive": ({"session_id": "thread_1"}, {}),
     "session.delete": ({"sessionId": "thread_1"}, {}),
+    "thread/import": ({"path": "/w/thread.zip"}, {"thread": THREAD, "imported": 3, "duplicates": 0}),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),

@@ -326,15 +326,19 @@ class Announcer:
 def records_after(view: View, row: Any, sequence: int) -> Any:
     """The records of a thread's rollout after that event, as far as the projection knows the file."""
     known, line_at = queries.mark_before(view, row.thread_no, sequence)
+    last = 0
     with view.rollout(row) as rollout:
+        if not 0 <= line_at <= row.size:
+            view.note_damage()  # of the mark
+            known, line_at = 1, 0
         previous = rollout.sum_before(line_at)
         for found in scan(rollout.fd, line_at, row.size, previous_sum=previous, next_sequence=known):
             if isinstance(found, Damage):
                 if not is_told(row, found):
                     view.note_damage()
-            elif found.line.sequence > sequence:
+            elif (last := found.line.sequence) > sequence:
                 yield found
-        if rollout.size < row.size:
+        if rollout.size < row.size or last < row.last_sequence:
             view.note_damage()
 
 

@@ -24,23 +24,23 @@ from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
 from lockstitch.operations.call import Call
+from lockstitch.operations.careful import CarefulReads, DamagedReadError
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
 from lockstitch.timeline.ephemeral import MemoryReader
-from lockstitch.timeline.frozen import FrozenReader, look_at_file
+from lockstitch.timeline.frozen import FrozenReader
 from lockstitch.timeline.jobs import AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
+from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
-from lockstitch.timeline.workers import lost_because
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
@@ -51,10 +51,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-class _NeedsAttentionError(Exception):
-    """A thread's file is not as its row says, or nobody serves its open turn or a worker of it any more."""
 
 
 READ_THREADS = 4
@@ -80,9 +76,11 @@ class Runtime:
         self.root_id = ""
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
-        self._touched: set[str] = set()
+        self.careful = CarefulReads(self)
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._stopped = False
+        self._rows_remade = False
+        """Rows that a read stumbled over were made anew; a read that stumbles again is a fault of ours."""
         self.refusal: StorageError | None = None
         """Why nothing can be stored; then everything is only read."""
 
@@ -95,25 +93,41 @@ class Runtime:
                 raise _read_only(self.root.path)
             await anyio.to_thread.run_sync(self._prepare)
             self._open()
-            await self.exclusive(_open_projection)
+            opening = self.careful.in_background(self.exclusive(_open_projection))
+            if not await self.careful.soon_done(opening):
+                # Reads need no lock; what a start does is done as soon as it is free.
+                log.warning("somebody else holds the write lock of %s: only reads are served for now", self.root.path)
+                self.careful.in_background(self._recover_after(opening))
+                return
         except StorageError as error:
             if error.kind in ("storageReadOnly", "storageFull"):
                 await self._open_to_read(error)
             elif error.kind == "storageBusy":
-                # Reads need no lock. The first change that gets it does what a start does.
                 log.warning("%s", error.message)
             else:
                 raise
         else:
-            if await self.slowly(self.journals.any_there):
-                # brings in all that restores, a fifth of a start
-                from lockstitch.operations.act_recovery import recover_orphans
+            await self._recover()
 
-                await recover_orphans(self)
-            await self.interrupt_dead_turns()
+    async def _recover_after(self, opening: asyncio.Task[None]) -> None:
+        try:
+            await opening
+        except LockstitchError as error:
+            log.warning("%s", error.message)  # the first change that gets the lock does what a start does
+        else:
+            await self._recover()
+
+    async def _recover(self) -> None:
+        """See to what dead boots left open."""
+        if await self.slowly(self.journals.any_there):
+            # brings in all that restores, a fifth of a start
+            from lockstitch.operations.act_recovery import recover_orphans
+
+            await recover_orphans(self)
+        await self.interrupt_dead_turns()
 
     def _open(self) -> None:
-        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
+        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
         self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
@@ -125,6 +139,7 @@ class Runtime:
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
+            root_ids=frozenset({self.root_id}),
         )
         self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
         self.feed = Feed(self)
@@ -190,6 +205,11 @@ class Runtime:
         """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except RottenRowsError as error:
+            if self._rows_remade:
+                raise error.__cause__ or error from None  # a fault of ours, hence a bug
+            log.warning("rows of the projection cannot be used: %s", error)
+            self._rows_remade = True
         except DamagedDatabaseError:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
@@ -199,6 +219,8 @@ class Runtime:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+        except RottenRowsError as error:
+            raise error.__cause__ or error from None  # rows are new, hence not to blame
         except DamagedDatabaseError as error:
             raise damaged_database(self.root) from error
 
@@ -208,8 +230,10 @@ class Runtime:
                 return self.reader.run(look)
             except ElsewhereError:
                 return self.ephemeral.reader.run(look)
+        except STUMBLES as error:
+            raise RottenRowsError(f"rows cannot be used: {type(error).__name__}") from error
         except DamagedLineError as error:
-            raise _DamagedReadError(
+            raise DamagedReadError(
                 f"A line of the rollout is damaged (offset {error.line_at}); lockstitch doctor shows what.",
                 path="",
                 errno=0,
@@ -225,70 +249,16 @@ class Runtime:
         return self.ephemeral.contents.get(thread_id.lower(), self.contents)
 
     async def read_thread(self, thread_id: str, look: Callable[[View], T]) -> T:
-        """Like `read`, of a thread whose file was looked at once, and whose turns of dead boots are seen to."""
-
-        def careful(view: View) -> tuple[T, bool]:
-            return look(self._healthy(view, thread_id)), view.saw_damage
-
-        try:
-            value, damaged = await self.read(careful)
-        except _NeedsAttentionError:
-            await self.attend(thread_id)
-            self._touched.add(thread_id.lower())
-            return await self._read_attended(thread_id, look)
-        except _DamagedReadError:
-            if self.refusal is not None:
-                raise
-        else:
-            if not damaged or self.refusal is not None:
-                return value
-        await self.mend(thread_id)
-        return await self.read(look)
-
-    async def _read_attended(self, thread_id: str, look: Callable[[View], T]) -> T:
-        """Read a thread that was attended to. While the database takes no rows, from its file alone."""
-        if thread_id.lower() not in self.writer.behind:
-            return await self.read(look)
-        return await self.slowly(lambda: look_at_file(self.root, self.root_id, self.boots, thread_id, look))
+        """Like `read`, of a thread whose file was looked at first, and whose turns of dead boots are seen to."""
+        return await self.careful.read(thread_id, look)
 
     async def mend(self, thread_id: str) -> None:
         """Tell of damage that a read met, and let the rows say what can still be read."""
-        try:
-            await self.exclusive(lambda writer: writer.hot.mend(thread_id))
-        except StorageError as error:
-            log.warning("damage of a thread could not be recorded now: %s", error.kind)
-
-    def _healthy(self, view: View, thread_id: str) -> View:
-        """The view, unless the writer has to see to the thread first."""
-        if self.refusal is not None:
-            return view
-        if thread_id.lower() in self.writer.behind:
-            raise _NeedsAttentionError
-        row = view.thread(thread_id)
-        for worker in view.rows.active_workers(row.thread_no):
-            if lost_because(worker, self.boots.is_alive, self.clock.now()):
-                raise _NeedsAttentionError
-        if row.open_turn_no is not None:
-            turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
-            if turn is not None and not self.boots.is_alive(turn.boot_id):
-                raise _NeedsAttentionError
-        key = thread_id.lower()
-        if key not in self._touched:
-            with view.rollout(row) as rollout:
-                if rollout.size != row.size or rollout.sum_before(row.size) != row.last_sum.encode():
-                    raise _NeedsAttentionError
-            self._touched.add(key)
-        return view
+        await self.careful.mend(thread_id)
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
-        job = self.job(AppendJob, thread_id=thread_id, build=interrupt_job(self.boots), allow_archived=True)
-        job.wait_for_reply = False
-        try:
-            await self.submit(job)
-        except StorageError as error:
-            # A read goes on with what the rows say: somebody else holds the lock, or the disk is full.
-            log.warning("a thread could not be recovered now: %s", error.kind)
+        await self.careful.attend(thread_id)
 
     async def slowly(self, work: Callable[[], T]) -> T:
         """Run something that may take long in a worker thread of its own kind."""
@@ -382,10 +352,6 @@ class Runtime:
 
     def now(self) -> str:
         return text_of(self.clock.now())
-
-
-class _DamagedReadError(StorageError):
-    """A read could not do without a line that is damaged."""
 
 
 def _open_projection(writer: Writer) -> None:

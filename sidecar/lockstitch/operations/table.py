@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         server,
         session,
         thread,
+        thread_import,
         thread_moves,
         thread_reads,
         turn,
@@ -49,6 +50,7 @@ else:
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
     thread = LaterModule("lockstitch.operations.thread")
+    thread_import = LaterModule("lockstitch.operations.thread_import")
     thread_moves = LaterModule("lockstitch.operations.thread_moves")
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
@@ -79,6 +81,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "thread/search": search.search,
     "thread/replay": replay.replay,
     "thread/export": exports.export,
+    "thread/import": thread_import.import_,
     "turn/start": turn.start,
     "turn/interrupt": turn.interrupt,
     "turn/steer": turn.steer,

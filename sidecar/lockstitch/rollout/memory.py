@@ -40,7 +40,11 @@ class MemoryRecorder(Recorder):
     def closed(self) -> bool:
         return self._closed
 
-    def is_in_place(self, size: int) -> bool:
+    @property
+    def stamp(self) -> int:
+        return 1
+
+    def is_in_place(self, size: int, stamp: int) -> bool:
         return not self._closed and self.size == size
 
     def append(self, chunks: Sequence[bytes]) -> None:
@@ -53,6 +57,9 @@ class MemoryRecorder(Recorder):
 
     def sync_directories(self, up_to: Path) -> None:
         """It has none."""
+
+    def undo_append(self, size: int) -> None:
+        self.cut_back(size, self.written_to)
 
     def cut_back(self, size: int, only_if_size: int) -> bool:
         if self.size != only_if_size:

@@ -32,6 +32,8 @@ class Recorder:
         self.identity = files.identity(fd)
         self.written_to = self.size
         """Where the last append ended, or stopped."""
+        self._modified = 0
+        """When the file was changed last before the last append, in nanoseconds."""
 
     @classmethod
     def open(cls, path: Path) -> Recorder:
@@ -70,21 +72,34 @@ class Recorder:
             return os.fstat(self._fd).st_size
 
     @property
+    def stamp(self) -> int:
+        """What the file system says of the file now: see platform.files.stamp_of."""
+        with files.storage_errors(self.path):
+            return files.stamp_of(os.fstat(self._fd))
+
+    @property
     def closed(self) -> bool:
         """Whether `close` was called, or a sync failed."""
         return self._fd < 0
 
-    def is_in_place(self, size: int) -> bool:
-        """Whether the path still names the open file, and it ends at `size`: nobody else has written to it."""
+    def is_in_place(self, size: int, stamp: int) -> bool:
+        """Whether the path still names the open file, it ends at `size`, and nobody else has written to it.
+
+        `stamp` as when we wrote last; 0: somebody else has already.
+        """
         try:
             found = os.stat(self.path)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == self.identity and not self.closed and found.st_size == size
+        if (found.st_dev, found.st_ino) != self.identity or self.closed or found.st_size != size:
+            return False
+        return stamp in (0, files.stamp_of(found))
 
     def append(self, chunks: Sequence[bytes]) -> None:
         """Add the chunks at the end, all of them or StorageError. Not durable before `sync`."""
-        self.written_to = self.size
+        with files.storage_errors(self.path):
+            found = os.fstat(self._fd)
+        self.written_to, self._modified = found.st_size, found.st_mtime_ns
         if sum(map(len, chunks)) <= _JOIN_LIMIT:
             chunks = (b"".join(chunks),)
         with files.storage_errors(self.path):
@@ -116,6 +131,14 @@ class Recorder:
                 if directory == up_to:
                     return
                 directory = directory.parent
+
+    def undo_append(self, size: int) -> None:
+        """Leave the file as it was before the last append, its time of change too. Raises StorageError."""
+        again = Recorder.open(self.path) if self.closed else self
+        if again.cut_back(size, only_if_size=self.written_to):
+            files.set_modified(again._fd, self._modified)
+        if again is not self:
+            again.close()
 
     def cut_back(self, size: int, only_if_size: int) -> bool:
         """Cut the file back to `size` durably. False, and nothing done, if its size is not `only_if_size`."""

@@ -93,13 +93,17 @@ class Batch:
 
     def write(self) -> None:
         """Write and sync what was added: the commit point. Raises StorageError; the file is then as before."""
-        start = self.state.thread.size - self.buffered
+        thread = self.state.thread
+        start = thread.size - self.buffered
+        vouched = self.created_in is not None or thread.stamp
         try:
             self.recorder.append(self._chunks)
             self.recorder.sync()
             if self.created_in is not None:
                 self._put_in_place(self.created_in)
                 self.created_in = None
+            if vouched:
+                thread.stamp = self.recorder.stamp
         except Exception:
             if self.created_in is None:
                 self._undo(start)
@@ -132,16 +136,14 @@ class Batch:
     def _undo(self, start: int) -> None:
         """Nothing of a failed append may be found later: the sequences are given again."""
         recorder = self.recorder
-        written_to = recorder.written_to
         with suppress(Exception):
-            if recorder.closed:
-                recorder = Recorder.open(recorder.path)
-            recorder.cut_back(start, only_if_size=written_to)
+            recorder.undo_append(start)
         recorder.close()
 
     def is_in_place(self) -> bool:
         """Whether the path still names the open file, and nobody else has written to it."""
-        return self.recorder.is_in_place(self.state.thread.size)
+        thread = self.state.thread
+        return self.recorder.is_in_place(thread.size, thread.stamp)
 
     def written(self) -> None:
         """The group is over: what was added is in the file."""

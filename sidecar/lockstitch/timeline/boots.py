@@ -47,7 +47,7 @@ class Boots:
         """Whether that boot still runs. A boot that is dead stays dead, hence is looked at once."""
         if boot_id == self.boot_id:
             return True
-        if boot_id is None or boot_id in self._dead:
+        if not boot_id or boot_id in self._dead:
             return False
         alive = is_held(self._root.boot_lock(boot_id))
         if not alive:
@@ -67,6 +67,10 @@ class Boots:
                     told = decode((read_holder(self._root.boot_lock(boot_id)) or "{}").encode())
                     found.append({"pid": told.get("pid"), "bootId": boot_id, "startedAt": told.get("startedAt")})
         return found
+
+    def is_alone(self) -> bool:
+        """Whether no other boot lives."""
+        return not any(self.is_alive(boot_id) for boot_id in self.others())
 
     def forget_dead(self) -> None:
         """Remove the files of dead boots. Under the write lock, after their turns were seen to."""

@@ -17,7 +17,7 @@ import apsw
 
 from lockstitch.errors import StorageError
 from lockstitch.platform.files import open_private, storage_error, storage_errors
-from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, TABLES
+from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, WHOLE
 
 Connection = Any
 """An apsw connection; the library's own stubs name types that no checker can resolve."""
@@ -71,7 +71,7 @@ class Database:
         made = cls.__new__(cls)
         made.path, made.identity = Path(":memory:"), None
         made.connection = apsw.Connection(":memory:")
-        made.connection.execute(TABLES)
+        made.connection.execute(WHOLE)
         return made
 
     @classmethod
@@ -95,7 +95,7 @@ class Database:
                 self._set(journal_mode="OFF", synchronous="OFF", locking_mode="EXCLUSIVE")
                 self._set(application_id=APPLICATION_ID)
                 connection.execute("BEGIN")
-                connection.execute(TABLES)
+                connection.execute(WHOLE)
                 connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
                 return
             if self.pragma("application_id") != APPLICATION_ID:

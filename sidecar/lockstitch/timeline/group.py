@@ -61,14 +61,15 @@ class Group:
         key = thread_id.lower()
         batch = self._batches.get(key)
         if batch is None:
-            batch = self._batches[key] = self._writer.hot.load(thread_id)
+            with self._writer.rotten_rows():
+                batch = self._batches[key] = self._writer.hot.load(thread_id)
         return batch
 
     # -- judging ----------------------------------------------------------------------------------------------
     def flush(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file, and write its streamed text. Raises DamagedDatabaseError."""
         try:
-            with database_errors(self._writer.place.root.timeline):
+            with database_errors(self._writer.place.root.timeline), self._writer.rotten_rows():
                 batch = self._batch(thread_id)
         except LockstitchError as error:
             log.warning("streamed text of a thread could not be written: %s", error.kind)
@@ -100,7 +101,9 @@ class Group:
             self._writer.fail(job, error)
         except Exception as error:
             log.exception("a job could not be judged")
-            self._writer.fail(job, error)
+            # Rows that rotted may be why: they are made anew from the log, once.
+            if not self._mend(job):
+                self._writer.fail(job, error)
 
     def _mend(self, job: Job[Any]) -> bool:
         """A line that a job needs is damaged: index its thread again, which tells of it, and judge the job again."""
@@ -202,14 +205,13 @@ class Group:
     # -- writing ----------------------------------------------------------------------------------------------
     def write(self) -> None:
         """Write and sync every rollout; a thread that fails takes only its own jobs with it. Raises nothing."""
-        for key, batch in list(self._batches.items()):
-            if batch.has_lines:
-                try:
-                    batch.write()
-                except Exception as error:
-                    if not isinstance(error, LockstitchError):
-                        log.exception("a rollout could not be written")
-                    self._fail_thread(key, batch, error)
+        waiting = {key: batch for key, batch in self._batches.items() if batch.has_lines}
+        errors = self._writer.at_once.run([batch.write for batch in waiting.values()])
+        for (key, batch), error in zip(waiting.items(), errors, strict=True):
+            if error is not None:
+                if not isinstance(error, LockstitchError):
+                    log.error("a rollout could not be written", exc_info=error)
+                self._fail_thread(key, batch, error)
 
     def _fail_thread(self, key: str, batch: Batch, error: BaseException | None) -> None:
         """Take a thread's part of the group back. Without an error nobody is told: it is judged again."""

@@ -22,6 +22,7 @@ from lockstitch.timeline.index import index_tail, index_whole
 from lockstitch.timeline.rebuild import indexing
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.segments import Segment, Segments
+from lockstitch.timeline.soundness import format_in_log, is_open_in_log, turns_agree
 from lockstitch.timeline.state import ThreadState
 from lockstitch.timeline.stored import forget_thread, store
 
@@ -135,12 +136,39 @@ class HotThreads:
         known = size >= row.size and sum_before(reader(recorder.fd), row.size) == row.last_sum.encode()
         if known and read_tail(recorder.fd, row.size).last_sequence not in (row.last_sequence, None):
             known = False  # the row is damaged: never give a sequence twice
-        if known and size == row.size:
-            return ThreadState.load(row, rows)
-        if known:
-            return index_tail(around, ThreadState.load(row, rows), recorder)
+        if known and self._agrees(row, recorder):
+            state = ThreadState.load(row, rows)
+            if size != row.size:
+                return index_tail(around, state, recorder)
+            if row.stamp != recorder.stamp:
+                row.stamp = 0  # not ours: the next to read the thread looks it through
+            return state
+        tail = read_tail(recorder.fd, size)
+        if tail.clean and (tail.last_sequence, tail.last_sum) == (row.last_sequence, row.last_sum.encode()):
+            row.size = size  # what the row says of the size is not so: nothing is missing from the file
         forget_thread(connection, row.thread_no)
         return index_whole(around, rows, row.thread_no, place, recorder, (row.size, row.last_sum.encode()))
+
+    def _agrees(self, row: ThreadRow, recorder: Recorder) -> bool:
+        """Whether the rows say of the open turn what the log says. Only what a dead boot left open is looked up there:
+        recovery is about to end it."""
+        rows, read = self._writer.rows, reader(recorder.fd)
+        if not turns_agree(row, rows) or (row.format > FORMAT and format_in_log(read, recorder.size) != row.format):
+            return False
+        turn = None if row.open_turn_no is None else rows.turn_by_number(row.thread_no, row.open_turn_no)
+        if turn is None or self._writer.place.boots.is_alive(turn.boot_id):
+            return True
+        return is_open_in_log(read, row.size, turn)
+
+    def vouch(self, thread_id: str, size: int) -> None:
+        """Its first `size` bytes were read and are sound. Within the transaction."""
+        batch = self.load(thread_id)
+        thread = batch.state.thread
+        if not thread.stamp and thread.size >= size:
+            # What stands behind them was written by one of us since.
+            thread.stamp = batch.recorder.stamp
+            store(self._writer.database.connection, batch.state)
+            batch.state.stored()
 
     def mend(self, thread_id: str) -> None:
         """Index a thread again from its first byte: a line of it is not as it was written. Within the transaction."""

@@ -6,9 +6,10 @@ Invariant: a thread indexed at once has the rows that it would have had event by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -19,6 +20,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.repair import Repair, apply_repair, plan_repair
 from lockstitch.rollout.scan import HARMLESS, Damage, Record, scan
 from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.timeline.payloads import read_linked_by
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.state import Cold, ThreadState
@@ -26,6 +28,9 @@ from lockstitch.timeline.times import microseconds_of
 from lockstitch_protocol.ids import new_id
 
 _STORE_EVERY = 4096
+
+LINKING = frozenset({"thread.started", "thread.updated"})
+"""Events that may link a thread to a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Indexing:
     quarantine: Path
     store: Callable[[ThreadState], None]
     writable: bool = True
+    root_ids: frozenset[str] = frozenset()
+    """The ids of the data root: a link to a workspace that another root made does not hold here."""
 
 
 def fact_of(record: Record) -> Fact:
@@ -74,7 +81,16 @@ def index_whole(
     state = ThreadState(thread, cold, fresh=True)
     size, last_sum = known or (None, None)
     plan = plan_repair(recorder.fd, recorder.size, known_size=size, known_sum=last_sum)
-    return _bring_up(around, state, recorder, plan)
+    before = recorder.stamp
+    _bring_up(around, state, recorder, plan)
+    state.thread.stamp = recorder.stamp if around.writable else before
+    return state
+
+
+def is_elsewhere(payload: bytes, root_ids: Collection[str]) -> bool:
+    """Whether an event of LINKING says that another data root made the link: this one may write nothing there."""
+    made_by = read_linked_by(payload)
+    return bool(root_ids) and made_by is not None and made_by not in root_ids
 
 
 def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> ThreadState:
@@ -82,10 +98,14 @@ def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> Thre
     thread = state.thread
     known_sum = thread.last_sum.encode()
     plan = plan_repair(recorder.fd, recorder.size, known_size=thread.size, known_sum=known_sum)
-    return _bring_up(around, state, recorder, plan)
+    _bring_up(around, state, recorder, plan)
+    if thread.stamp:
+        # Whoever wrote the tail was one of us, who died: what stands before it is as it was.
+        thread.stamp = recorder.stamp
+    return state
 
 
-def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> ThreadState:
+def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> None:
     thread = state.thread
     size = recorder.size
     end = size if plan is None else plan.keep
@@ -103,6 +123,8 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             continue
         fact = fact_of(found)
         reduce(state, fact)
+        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
+            thread.linked = 0
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:
@@ -120,7 +142,6 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
         thread.last_sum = sum_before(reader(recorder.fd), thread.size).decode("ascii", "replace")
     else:
         thread.size = max(thread.size, end)
-    return state
 
 
 def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
@@ -136,6 +157,12 @@ def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
 def is_told(thread: ThreadRow, damage: Damage) -> bool:
     """Whether the thread's damage list tells of it; what costs nothing need not be told."""
     return damage.reason in HARMLESS or not _untold([damage], thread)
+
+
+def has_untold_damage(file: int | BinaryIO, thread: ThreadRow) -> bool:
+    """Whether the rollout, read from its first byte, has damage that the thread's row does not tell of."""
+    found = scan(file, 0, thread.size, previous_sum=b"", next_sequence=1)
+    return any(isinstance(one, Damage) and not is_told(thread, one) for one in found)
 
 
 def _untold(damages: list[Damage], thread: ThreadRow) -> list[Damage]:

@@ -25,12 +25,13 @@ class _Delta(msgspec.Struct):
     delta: str = ""
 
 
-class _After(msgspec.Struct):
+class _Version(msgspec.Struct):
+    versionNo: int | None = None  # noqa: N815
     after: codec.Raw = codec.NOTHING
 
 
 class _Checkpoint(msgspec.Struct):
-    checkpoint: _After
+    checkpoint: _Version
 
 
 _delta = codec.decoder(_Delta)
@@ -179,8 +180,8 @@ def segment_text_of(payload: bytes) -> str:
     return _delta(payload).delta
 
 
-def after_of(line: bytes) -> dict[str, Any] | None:
-    """The `after` side in a checkpoint's line."""
+def version_of(line: bytes) -> tuple[int | None, dict[str, Any] | None]:
+    """The number of the version, and the `after` side, in a checkpoint's line."""
     start, length = payload_span(line)
-    raw = _checkpoint(line[start : start + length]).checkpoint.after
-    return codec.decode(bytes(raw)) if raw else None
+    found = _checkpoint(line[start : start + length]).checkpoint
+    return found.versionNo, codec.decode(bytes(found.after)) if found.after else None

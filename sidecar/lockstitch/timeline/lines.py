@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lockstitch.errors import NotFoundError
-from lockstitch.platform.files import open_private
-from lockstitch.rollout.line import LOOK_BACK, is_sound, previous_sum_at
+from lockstitch.platform.files import open_private, stamp_of
+from lockstitch.rollout.line import LOOK_BACK, MAX_LINE_BYTES, is_sound, previous_sum_at
 from lockstitch.rollout.scan import record_at
 from lockstitch.rollout.tail import reader, sum_before
 
@@ -20,6 +20,7 @@ _GAP = 32 << 10
 """Lines closer together than this are read in one call."""
 
 _SPAN = 4 << 20
+_LARGEST_FILE = 1 << 62
 
 
 class DamagedLineError(Exception):
@@ -43,6 +44,9 @@ class Lines:
 
     def line(self, line_at: int, length: int) -> bytes:
         """One line without its LF. Raises DamagedLineError."""
+        if not _is_place(line_at, length):
+            self.damaged = True
+            raise DamagedLineError(line_at)
         before = min(line_at, LOOK_BACK)
         data = self._read_bytes(line_at - before, before + length + 1)
         return self._checked(data, before, length, line_at)
@@ -50,7 +54,9 @@ class Lines:
     def many(self, places: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The lines at (offset, length), in that order; None where the line is damaged."""
         found: dict[int, bytes | None] = {}
-        for start, end, group in _groups(sorted(set(places))):
+        possible = {place for place in places if _is_place(*place)}
+        self.damaged |= len(possible) < len(set(places))
+        for start, end, group in _groups(sorted(possible)):
             from_ = max(0, start - LOOK_BACK)
             data = self._read_bytes(from_, end - from_ + 1)
             for line_at, length in group:
@@ -58,7 +64,7 @@ class Lines:
                     found[line_at] = self._checked(data, line_at - from_, length, line_at)
                 except DamagedLineError:
                     found[line_at] = None
-        return [found[line_at] for line_at, _ in places]
+        return [found.get(line_at) for line_at, _ in places]
 
     def _checked(self, data: bytes, at: int, length: int, line_at: int) -> bytes:
         line = data[at : at + length]
@@ -75,6 +81,9 @@ class Lines:
 
     def line_at(self, line_at: int) -> bytes:
         """The line that begins there, whatever its length. Raises DamagedLineError."""
+        if not _is_place(line_at, 0):
+            self.damaged = True
+            raise DamagedLineError(line_at)
         size = 4096
         while True:
             data = self._read_bytes(line_at, size)
@@ -85,6 +94,11 @@ class Lines:
                 self.damaged = True
                 raise DamagedLineError(line_at)
             size *= 4
+
+
+def _is_place(line_at: int, length: int) -> bool:
+    """Whether a line can be there at all. A row that rotted may name anything."""
+    return 0 <= line_at < _LARGEST_FILE and 0 <= length <= MAX_LINE_BYTES
 
 
 def _groups(places: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int, list[tuple[int, int]]]]:
@@ -144,6 +158,11 @@ class OpenRollout:
     @property
     def size(self) -> int:
         return os.fstat(self._fd).st_size
+
+    @property
+    def stamp(self) -> int:
+        """What the file system says of the file now: see platform.files.stamp_of."""
+        return stamp_of(os.fstat(self._fd))
 
     @property
     def fd(self) -> int | BinaryIO:

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from lockstitch import codec
+from lockstitch.codec import ParseError
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
@@ -34,19 +36,24 @@ class ItemHead(msgspec.Struct):
     outputRef: codec.Raw = codec.NOTHING  # noqa: N815
 
 
+class OutputRef(msgspec.Struct):
+    sha256: str = ""
+
+
 class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
 
     id: str
     kind: ItemKind
     status: str | None
-    spilled: bool
+    spilled: str | None
+    """The sha256 of its output, which is in the artifact store."""
     length: int
 
     @classmethod
     def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
         """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
-        return cls(item.id, item.kind, getattr(item, "status", None), False, length)
+        return cls(item.id, item.kind, getattr(item, "status", None), None, length)
 
 
 class UserMessage(msgspec.Struct):
@@ -146,6 +153,12 @@ class CheckpointPayload(msgspec.Struct):
     versionNo: int | None = None  # noqa: N815
     before: Side | None = None
     after: Side | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class CheckpointEvent(msgspec.Struct):
@@ -155,6 +168,12 @@ class CheckpointEvent(msgspec.Struct):
 class Confirmed(msgspec.Struct):
     path: str
     sha256: str | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class Imported(msgspec.Struct):
@@ -173,7 +192,19 @@ class WorkerPayload(msgspec.Struct):
     bootId: str | None = None  # noqa: N815
 
 
+class WorkspaceLink(msgspec.Struct):
+    rootId: str | None = None  # noqa: N815
+
+
+class Link(msgspec.Struct):
+    """What `thread.started` and `thread.updated` say of the data root that made a link to a workspace."""
+
+    workspaceRootId: str | None = None  # noqa: N815
+    workspace: WorkspaceLink | None = None
+
+
 read_received = codec.decoder(Received)
+_read_output_ref = codec.decoder(OutputRef)
 _read_item_payload = codec.decoder(ItemPayload)
 _read_item_head = codec.decoder(ItemHead)
 _read_user_message = codec.decoder(UserMessage)
@@ -190,6 +221,13 @@ read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
 read_worker = codec.decoder(WorkerPayload)
+_read_link = codec.decoder(Link)
+
+
+def read_linked_by(payload: bytes) -> str | None:
+    """The data root that made the link of a `thread.started` or `thread.updated`; None where it does not say."""
+    link = _read_link(payload)
+    return link.workspaceRootId if link.workspace is None else link.workspace.rootId
 
 
 def read_item(payload: bytes) -> PayloadItem:
@@ -197,7 +235,15 @@ def read_item(payload: bytes) -> PayloadItem:
     value = _read_item_payload(payload).item
     head = _read_item_head(value)
     status = head.status if isinstance(head.status, str) else None
-    return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, bool(head.outputRef), len(value))
+    spilled = _output_of(head.outputRef) if head.outputRef else None
+    return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, spilled, len(value))
+
+
+def _output_of(reference: codec.Raw) -> str | None:
+    try:
+        return _read_output_ref(reference).sha256
+    except ParseError:
+        return None  # of an item that we do not know, whose field means something else
 
 
 def read_item_content(payload: bytes) -> list[dict[str, object]]:

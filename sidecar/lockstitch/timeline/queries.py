@@ -21,6 +21,7 @@ from lockstitch.timeline.rows import (
     WorkerStatus,
     columns,
 )
+from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.stored import SELECT
 
 R = TypeVar("R")
@@ -66,7 +67,8 @@ def threads(
         values += key
     order = ",".join(f"{key} {direction}" for key in keys)
     sql = f"{_with(filter_)}{SELECT[ThreadRow]} WHERE {' AND '.join(where) or '1'} ORDER BY {order} LIMIT ?"
-    rows = [ThreadRow(*found) for found in view.connection.execute(sql, (*_before(filter_), *values, limit + 1))]
+    found = view.connection.execute(sql, (*_before(filter_), *values, limit + 1))
+    rows = [check_thread(ThreadRow(*values)) for values in found]
     return Page(rows[:limit], len(rows) > limit)
 
 
@@ -219,7 +221,11 @@ def count_checkpoints(view: View, thread_no: int, path: str | None = None, turn_
 def _checkpoint_conditions(thread_no: int, path: str | None, turn_no: int | None) -> tuple[str, list[Any]]:
     where, values = "thread_no=? AND op<>'confirmed'", [thread_no]
     extra: list[Any] = []
-    if path is not None:
+    if path is not None and "\ufffd" in path and "//" not in path:
+        # As it prints: every name that prints like that. A key goes on with `//`, and `0` comes after `/`.
+        where += " AND (path=? OR path>=? AND path<?)"
+        extra += [path, f"{path}//", f"{path}/0"]
+    elif path is not None:
         where += " AND path=?"
         extra.append(path)
     if turn_no is not None:

@@ -18,6 +18,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.timeline.database import DamagedDatabaseError, Database
 from lockstitch.timeline.index import Indexing, index_whole
 from lockstitch.timeline.place import Place
+from lockstitch.timeline.soundness import STUMBLES
 from lockstitch.timeline.stored import StoredRows, forget_thread, store
 
 log = logging.getLogger(__name__)
@@ -102,6 +103,9 @@ def index_one(
     except LockstitchError as error:
         log.warning("a rollout could not be indexed: %s (%s)", found.path, error.kind)
         forget_thread(database.connection, number)
+    except STUMBLES:
+        log.exception("a rollout could not be indexed: %s", found.path)
+        forget_thread(database.connection, number)
     finally:
         recorder.close()
 
@@ -113,6 +117,7 @@ def indexing(place: Place, database: Database) -> Indexing:
         place.root.quarantine,
         lambda state: store(database.connection, state),
         writable=not place.read_only,
+        root_ids=place.root_ids,
     )
 
 

@@ -21,9 +21,11 @@ from lockstitch.data_root import thread_id_of
 from lockstitch.errors import LockstitchError
 from lockstitch.platform.files import TEMPORARY_PREFIX, unlink
 from lockstitch.rollout.line import Draft
+from lockstitch.rollout.tail import reader
 from lockstitch.timeline.jobs import Committed
 from lockstitch.timeline.rebuild import STAGED, index_one, unique
 from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.soundness import archived_in_log
 from lockstitch.timeline.stored import forget_thread, store
 from lockstitch_protocol.ids import new_id
 
@@ -41,25 +43,36 @@ def reconcile(writer: Writer) -> None:
     place, rows, connection = writer.place, writer.rows, writer.database.connection
     _finish_deletions(writer)
     known = {
-        thread_id.lower(): (number, path)
-        for number, thread_id, path in connection.execute("SELECT thread_no, thread_id, path FROM thread")
+        thread_id.lower(): (number, path, archived)
+        for number, thread_id, path, archived in connection.execute(
+            "SELECT thread_no, thread_id, path, archived FROM thread"
+        )
     }
     for found in unique(place.root.rollouts()):
         row = known.pop(found.thread_id.lower(), None)
         if row is None:
             index_one(place, writer.database, rows.next_thread_number(), found)
-        elif row[1] != found.path:
+        elif row[1:] != (found.path, found.archived):
             rows.set_place(row[0], found.path, found.archived)
-    for number, path in known.values():
-        if not place.root.resolve(path).exists():
+    for key, (number, path, _) in known.items():
+        if not place.root.resolve(path).exists() or (thread_id_of(Path(path).name) or "").lower() != key:
             forget_thread(connection, number)
     _remove_what_was_staged(writer)
     untold = "SELECT thread_id, archived FROM thread WHERE archived<>(archived_at IS NOT NULL)"
     for thread_id, archived in connection.execute(untold).fetchall():
         try:
-            tell_archived(writer, thread_id, bool(archived))
+            _tell_move(writer, thread_id, bool(archived))
         except LockstitchError as error:
             log.warning("that a thread was moved could not be recorded yet: %s", error.kind)
+
+
+def _tell_move(writer: Writer, thread_id: str, archived: bool) -> None:
+    """Record a move that a crash cut short; rows that only say so, against the log, are made anew instead."""
+    batch = writer.hot.load(thread_id)
+    if archived_in_log(reader(batch.recorder.fd), batch.state.thread.size) == archived:
+        writer.hot.mend(thread_id)
+    else:
+        tell_archived(writer, thread_id, archived)
 
 
 def tell_archived(writer: Writer, thread_id: str, archived: bool) -> None:
@@ -121,6 +134,10 @@ def _remove_what_was_staged(writer: Writer) -> None:
     for name in _names(root.path):
         if name.startswith((".root_", TEMPORARY_PREFIX)):
             remove(root.path / name)
+    if boots.is_alone():  # else whoever is alone next: a store's files say not whose they are
+        for name in _names(root.artifacts):
+            if name.startswith(TEMPORARY_PREFIX):
+                remove(root.artifacts / name)
     boots.remove_staged()
 
 

@@ -326,8 +326,8 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
         row.status = _IN_PROGRESS
     else:
         row.status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
-    if item.spilled and row.kind != ItemKind.other:
-        row.spilled = 1
+    if item.spilled is not None and row.kind != ItemKind.other:
+        state.mark_spilled(row, item.spilled, fact.sequence)
     if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_item_content(fact.payload))
         state.thread.preview_turn = row.turn_no
@@ -375,7 +375,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
         fact.sequence,
         0 if turn is None else turn.turn_no,
         found.checkpointId,
-        found.path,
+        found.key,
         found.versionNo,
         found.op,
         found.source,
@@ -388,7 +388,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
     )
     state.checkpoints[found.checkpointId.lower()] = row
     if found.versionNo is not None:
-        state.facts[found.path] = state.versions[found.path] = row
+        state.facts[found.key] = state.versions[found.key] = row
     thread.checkpoints += 1
     thread.last_checkpoint = fact.sequence
     state.new_rows.append(row)
@@ -402,7 +402,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         fact.sequence,
         0 if turn is None else turn.turn_no,
         fact.event_id,
-        found.path,
+        found.key,
         None,
         "confirmed",
         "capture",
@@ -413,7 +413,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         int(found.sha256 is None),
         1,
     )
-    state.facts[found.path] = row
+    state.facts[found.key] = row
     state.new_rows.append(row)
 
 

@@ -147,6 +147,9 @@ class ThreadRow(msgspec.Struct, gc=False):
     usage_reported: int = 0
     damage: str | None = None
     partial: int = 0
+    stamp: int = 0
+    """What the file system said of the rollout (platform.files.stamp_of) when its bytes were last vouched for: when we
+    wrote them, or read them all. 0: somebody else has written since, or it was never known."""
 
 
 class TurnRow(msgspec.Struct, gc=False):
@@ -269,7 +272,18 @@ class WorkerRow(msgspec.Struct, gc=False):
     finished_at: int | None = None
 
 
-Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | WorkerRow
+class SpilledRow(msgspec.Struct, gc=False):
+    """A large output that an event of the thread refers to, and the newest such event; the artifact store has it."""
+
+    table: ClassVar[str] = "spilled_output"
+    thread_no: int
+    sha256: str
+    sequence: int
+
+
+Row = (
+    ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | WorkerRow | SpilledRow
+)
 ROW_TYPES: tuple[type[Any], ...] = (
     ThreadRow,
     TurnRow,
@@ -279,6 +293,7 @@ ROW_TYPES: tuple[type[Any], ...] = (
     ClientEventRow,
     ImportSourceRow,
     WorkerRow,
+    SpilledRow,
 )
 
 

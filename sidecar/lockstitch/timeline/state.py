@@ -16,6 +16,7 @@ from lockstitch.timeline.rows import (
     ItemStatus,
     MarkRow,
     Row,
+    SpilledRow,
     ThreadRow,
     TurnRow,
     WorkerRow,
@@ -154,6 +155,11 @@ class ThreadState:
         if row is None and not self.fresh:
             row = self.cold.checkpoint(self.thread.thread_no, checkpoint_id)
         return row
+
+    def mark_spilled(self, item: ItemRow, sha256: str, sequence: int) -> None:
+        """The item's output is in the artifact store."""
+        item.spilled = 1
+        self.new_rows.append(SpilledRow(item.thread_no, sha256, sequence))
 
     def latest_fact(self, path: str) -> CheckpointRow | None:
         """The newest thing known of that path: a version, or that a capture saw it unchanged or absent."""

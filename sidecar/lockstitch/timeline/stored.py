@@ -17,6 +17,7 @@ from lockstitch.timeline.rows import (
     ItemRow,
     ItemStatus,
     MarkRow,
+    SpilledRow,
     ThreadRow,
     TurnRow,
     WorkerRow,
@@ -24,13 +25,15 @@ from lockstitch.timeline.rows import (
     columns,
     values_of,
 )
+from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.state import ThreadState
 
 R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow, WorkerRow)
 
 SELECT: dict[type[Any], str] = {row: f"SELECT {','.join(columns(row))} FROM {row.table}" for row in ROW_TYPES}
 _REPLACE: dict[type[Any], str] = {
-    row: f"INSERT OR REPLACE INTO {row.table} VALUES({','.join('?' * len(columns(row)))})" for row in ROW_TYPES
+    row: f"INSERT OR REPLACE INTO {row.table}({','.join(columns(row))}) VALUES({','.join('?' * len(columns(row)))})"
+    for row in ROW_TYPES
 }
 _THREAD_COLUMNS = columns(ThreadRow)
 _TABLES = tuple(row.table for row in ROW_TYPES)
@@ -54,7 +57,8 @@ class StoredRows:
         return [row_type(*found) for found in self._connection.execute(f"{SELECT[row_type]} WHERE {where}", values)]
 
     def thread(self, thread_id: str) -> ThreadRow | None:
-        return self.one(ThreadRow, "thread_id=?", thread_id)
+        row = self.one(ThreadRow, "thread_id=?", thread_id)
+        return None if row is None else check_thread(row)
 
     def turn(self, thread_no: int, turn_id: str) -> TurnRow | None:
         return self.one(TurnRow, "thread_no=? AND turn_id=?", thread_no, turn_id)
@@ -113,11 +117,13 @@ class StoredRows:
         )
 
     def contents_only_of(self, thread_no: int) -> list[str]:
-        """The file contents that this thread refers to and no other does."""
+        """The file contents and large outputs that this thread refers to and no other does."""
         found = self._connection.execute(
             "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
-            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
-            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))",
+            "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1 UNION "
+            "SELECT sha256 FROM spilled_output WHERE thread_no=?1) WHERE sha IS NOT NULL AND NOT EXISTS("
+            "SELECT 1 FROM file_checkpoint WHERE thread_no<>?1 AND (before_sha=sha OR after_sha=sha))"
+            " AND NOT EXISTS(SELECT 1 FROM spilled_output WHERE thread_no<>?1 AND sha256=sha)",
             (thread_no,),
         )
         return [sha256 for (sha256,) in found]
@@ -134,7 +140,7 @@ def store(connection: Connection, state: ThreadState) -> None:
     if state.dirty_items:
         _write(connection, ItemRow, state.dirty_items.values())
     if state.new_rows:
-        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow, WorkerRow):
+        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow, WorkerRow, SpilledRow):
             rows = [row for row in state.new_rows if type(row) is row_type]
             if rows:
                 _write(connection, row_type, rows)

@@ -13,8 +13,8 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
+from lockstitch.timeline.at_once import AtOnce
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.group import Group, appended
@@ -33,6 +34,7 @@ from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.reconcile import reconcile
 from lockstitch.timeline.requests import OwnRequests
+from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
 
 log = logging.getLogger(__name__)
@@ -68,6 +70,7 @@ class Writer:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock: WriteLock = FileLock(place.root.writer_lock, fair=True)
         self._database: Database | None = None
+        self.at_once = AtOnce()
         self._hot: HotThreads = HotThreads(self)
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
@@ -75,8 +78,12 @@ class Writer:
         self.own_requests = OwnRequests()
         self._damaged = False
         self._stopped = False
+        self._remade = False
+        """The projection was made anew because of its rows. Once is enough: what goes on is a fault of ours."""
         self.behind: set[str] = set()
         """Threads (ids in lower case) whose rows lag behind their rollouts, because the database failed."""
+        self.waits_since: float | None = None
+        """Since when, on the monotonic clock, the lock is waited for."""
         self.pending = 0
         self.lost = False
         """Something that was accepted could not be stored: the process must not end with 0."""
@@ -102,6 +109,7 @@ class Writer:
     def close(self) -> None:
         """Let go of the database, when nobody reads any more: the last one to close it tidies it up."""
         self._drop_database()
+        self.at_once.close()
         self._lock.close()
 
     # -- the thread -------------------------------------------------------------------------------------------
@@ -190,8 +198,12 @@ class Writer:
     # -- the lock and the transaction -------------------------------------------------------------------------
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
-        if not self._lock.acquire(self.place.lock_seconds):
-            raise self._busy()
+        self.waits_since = time.monotonic()
+        try:
+            if not self._lock.acquire(self.place.lock_seconds):
+                raise self._busy()
+        finally:
+            self.waits_since = None
         try:
             with suppress(StorageError):  # it only serves messages
                 self._lock.write_holder(str(self.place.pid))
@@ -224,7 +236,8 @@ class Writer:
             self._database = open_or_rebuild(self.place, force=self._damaged)
             self._damaged = False
             self._begin_transaction()
-            reconcile(self)
+            with self.rotten_rows():
+                reconcile(self)
             self._commit()
         self._begin_transaction()
 
@@ -276,12 +289,30 @@ class Writer:
             with suppress(apsw.Error):
                 database.close()
 
+    @contextmanager
+    def rotten_rows(self) -> Generator[None]:
+        """What rotten rows lead to is a damaged database, once in the life of a process."""
+        if self._remade:
+            try:
+                yield
+            except RottenRowsError as error:
+                raise error.__cause__ or error from None
+            return
+        try:
+            with rotten_rows():
+                yield
+        except RottenRowsError as error:
+            log.warning("rows of the projection cannot be used, it is made anew: %s", error)
+            self._remade = True
+            raise
+
     def rebuild_if_damaged(self, *, surely: bool = False) -> None:
         """Look at the projection with fresh eyes and make it anew if it is damaged. Alone, within a group."""
-        if surely:
-            raise DamagedDatabaseError("a read found it damaged twice")
         self._drop_database()
+        self._damaged = surely
         self._begin()
+        if surely:
+            return
         with database_errors(self.place.root.timeline):
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
@@ -296,7 +327,7 @@ class Writer:
                 return
             before = len(self._happenings)
             try:
-                with database_errors(self.place.root.timeline):
+                with database_errors(self.place.root.timeline), self.rotten_rows():
                     result = job.run(self)
             except DamagedDatabaseError:
                 self._damaged = True

@@ -13,6 +13,8 @@ from lockstitch.timeline.items import composed
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.rows import ItemRow, ItemStatus
 
+_KEY = b'"item":'
+
 
 def item_values(lines: Lines, rows: Sequence[ItemRow]) -> list[Raw | None]:
     """The items of these rows, in that order; None for one that cannot be read."""
@@ -22,10 +24,23 @@ def item_values(lines: Lines, rows: Sequence[ItemRow]) -> list[Raw | None]:
     for row in rows:
         if _is_whole(row):
             line = next(spliced)
-            found.append(None if line is None else Raw(line[row.item_at : row.item_at + row.item_length]))
+            found.append(None if line is None else _spliced(lines, line, row))
         else:
             found.append(_composed(lines, row))
     return found
+
+
+def _spliced(lines: Lines, line: bytes, row: ItemRow) -> Raw | None:
+    """The value at the row's place in its line; None if none begins and ends there, since then the row is rotten."""
+    start, end = row.item_at, row.item_at + row.item_length
+    if line[start - len(_KEY) : start + 1] != _KEY + b"{" or line[end - 1 : end] != b"}" or not _ends(line, end):
+        lines.damaged = True
+        return None
+    return Raw(line[start:end])
+
+
+def _ends(line: bytes, end: int) -> bool:
+    return line[end : end + 1] in (b",", b"}")
 
 
 def _is_whole(row: ItemRow) -> bool:
