@@ -23,10 +23,10 @@ demo: .venv/.runtime
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto
 
-bench: .venv/.dev
+bench: .venv/.dev .venv/.bench
 	$(BIN)/python -m benchmarks
 
-bench-peers: .venv/.dev .venv/.node
+bench-peers: .venv/.dev .venv/.bench .venv/.node
 	PATH="$(BIN):$$PATH" npm install --prefix .venv/peers --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
 	$(BIN)/python -m benchmarks --peers
 
@@ -78,6 +78,10 @@ clean:
 .venv/.dev: .venv/.made pyproject.toml
 	$(PIP) install --editable '.[dev]'
 	@touch $@ .venv/.runtime
+
+.venv/.bench: .venv/.made pyproject.toml
+	$(PIP) install --editable '.[bench]'
+	@touch $@
 
 # Node makes the TypeScript from the schemas and runs pyright. Where it is missing, PyPI has it.
 .venv/.node: .venv/.made
