@@ -6,7 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(CURDIR)/.venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick format clean
+.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick hosts-binary format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
@@ -41,6 +41,9 @@ release: binary .venv/.node
 
 hosts: .venv/.dev .venv/.node binary
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts
+
+hosts-binary: .venv/.dev .venv/.node binary
+	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts --sidecar dist/lockstitch/lockstitch
 
 hosts-quick: .venv/.dev .venv/.node
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts --quick

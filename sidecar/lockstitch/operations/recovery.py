@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.boots import Boots
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.rows import WorkerRow
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch.timeline.workers import INTERRUPTED, lost_because

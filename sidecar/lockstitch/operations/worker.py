@@ -15,9 +15,10 @@ from lockstitch.operations.recovery import interrupt_lost
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread import change
 from lockstitch.timeline import queries, workers
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.cursors import cursor_of, key_of
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import WorkerRow, WorkerStatus
 from lockstitch.timeline.times import microseconds_of, text_of
