@@ -2400,6 +2400,27 @@ export interface DiffLine {
   noNewline?: boolean;
 }
 /**
+ * What one side of a diff is, beside its lines.
+ */
+export interface DiffSide {
+  /**
+   * Size.
+   */
+  bytes: number;
+  /**
+   * `utf-8`, `utf-8-bom`, `utf-16-le`, … or `binary`.
+   */
+  encoding: string;
+  /**
+   * `lf`, `crlf`, `cr`, `mixed` or `none`; none of binary content.
+   */
+  eol?: string;
+  /**
+   * File mode, octal, where it is known.
+   */
+  mode?: string;
+}
+/**
  * A call of a tool that the host itself provides.
  */
 export interface DynamicToolCallItemInput {
@@ -3058,6 +3079,14 @@ export interface FileDiff {
    * True: the sides differ in path.
    */
   renamed?: boolean;
+  /**
+   * The older side where it is binary or encoding, line ends or mode differ.
+   */
+  before?: DiffSide;
+  /**
+   * The newer side, likewise; null: no file there.
+   */
+  after?: DiffSide;
 }
 /**
  * Params of agentSession/fileCheckpoint/get.
@@ -3500,7 +3529,7 @@ export interface ImportCommitParams {
   /**
    * Where to look for sourceThreadId.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look for sourceThreadId.
    */
@@ -3550,7 +3579,7 @@ export interface ImportJob {
   /**
    * Whose session it is.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * The session, once it is known.
    */
@@ -3699,7 +3728,7 @@ export interface ImportSource {
   /**
    * Whose sessions, where one was asked for.
    */
-  sourceClient?: "codex" | "claude";
+  sourceClient?: "codex" | "claude" | "gemini";
   /**
    * The directory.
    */
@@ -3716,7 +3745,7 @@ export interface SourceThread {
   /**
    * The tool that wrote it.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -5123,7 +5152,7 @@ export interface SourceScanParams {
   /**
    * Whose sessions to look for. Default: all.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look. Default: where the tools keep them.
    */
