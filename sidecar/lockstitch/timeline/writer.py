@@ -143,6 +143,8 @@ class Writer:
                     self.fail(job, error)
             self.pending -= len(jobs)
             self._send()
+            if self._database is not None:
+                self._database.checkpoint()
         if self._hot.streaming():
             self.lost = True
             log.error("streamed text that was accepted could not be stored")
@@ -462,6 +464,7 @@ class Writer:
         place = self.place
         return Surroundings(
             place.boot_id,
+            place.boots.is_alive,
             place.now,
             batch.read_line,
             place.diff_of(batch.state.thread.thread_id),
