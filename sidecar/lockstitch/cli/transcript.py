@@ -201,6 +201,24 @@ _WRITERS: dict[str, Callable[[Transcript, dict[str, Any]], Iterator[str]]] = {
 }
 
 
+def summary_of(item: dict[str, Any]) -> str:
+    """What an item is about, on one line."""
+    match item.get("type"):
+        case "userMessage":
+            said = " ".join(_part_text(part) for part in _objects(item.get("content")))
+        case "reasoning":
+            said = " ".join(_strings(item.get("summary")) or _strings(item.get("content")))
+        case "commandExecution":
+            said = _text(item.get("command"))
+        case "fileChange":
+            said = ", ".join(_text(change.get("path")) for change in _objects(item.get("changes")))
+        case "mcpToolCall" | "dynamicToolCall":
+            said = f"{_text(item.get('tool'))} {_arguments_text(item.get('arguments'))}"
+        case _:
+            said = _text(item.get("text") or item.get("query") or item.get("path"))
+    return one_line(said)
+
+
 def _object(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
