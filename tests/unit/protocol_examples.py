@@ -420,7 +420,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "turnId": "turn_1",
             "runtimeEvents": [
                 {"type": "runtime.warning", "payload": {"message": "once"}, "eventId": "evt_client_1", "at": AT},
-                {"eventType": "turn.completed"},
+                {"type": "turn.completed"},
             ],
             "durability": "sync",
         },

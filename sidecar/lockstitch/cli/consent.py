@@ -12,7 +12,7 @@ from typing import Any
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import cells, counted, cut, one_line
+from lockstitch.cli.text import cells, counted, cut, one_line, wrapped
 from lockstitch.codec import encode
 
 _WORDS = {
@@ -91,7 +91,10 @@ def plan_lines(plan: list[dict[str, Any]], terminal: Terminal) -> Iterator[str]:
 def _refusal(refused: list[dict[str, Any]], terminal: Terminal) -> Iterator[str]:
     yield terminal.paint("It would be refused, and nothing was changed.", "red")
     if any(step["action"] == "conflict" for step in refused):
-        yield "`--on-conflict backup` records what a file holds before it is replaced; `lockstitch diff --live`"
-        yield "shows what that is."
+        yield from wrapped(
+            "`lockstitch diff THREAD FILE --live` shows what the files hold; `--on-conflict backup` records that "
+            "before they are replaced.",
+            terminal.width,
+        )
     if any(step["action"] == "unavailable" for step in refused):
-        yield "What cannot be had can be left out by naming the other files."
+        yield from wrapped("What cannot be had is left out by naming the other files.", terminal.width)

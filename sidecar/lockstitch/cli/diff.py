@@ -31,7 +31,7 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     if options.json and options.checkpoint is not None and not options.stat:
         terminal.json(await _one(local, thread_id, ids[0], options))
         return OK
-    status = OK
+    status, shown_any = OK, False
     found: list[dict[str, Any]] = []
     async for difference in _all(local, thread_id, ids, options):
         if isinstance(difference, UnavailableError):
@@ -42,7 +42,12 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
                 raise difference
             else:
                 complain(difference)
-        elif options.json or options.stat:
+            shown_any = True
+            continue
+        if options.live and options.checkpoint is None and not difference["diff"]["unified"]:
+            continue
+        shown_any = True
+        if options.json or options.stat:
             found.append(difference)
         elif terminal.is_terminal:
             terminal.lines(*shown(difference, terminal, unified=options.unified))
@@ -54,8 +59,8 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
         _statistics(found, options, terminal)
     elif options.json:
         terminal.json(encode({"threadId": thread_id, "diffs": found}))
-    elif terminal.is_terminal and not ids:
-        terminal.line("No file checkpoints.")
+    elif terminal.is_terminal and not shown_any:
+        terminal.line("No differences." if ids else "No file checkpoints.")
     return status
 
 
@@ -109,7 +114,8 @@ def shown(found: dict[str, Any], terminal: Terminal, *, unified: bool = False) -
     for name, what in (("encodingChanged", "encoding"), ("eolChanged", "line ends"), ("modeChanged", "file mode")):
         if diff.get(name):
             yield terminal.paint(f"the {what} changed", "yellow")
-    if terminal.width >= WIDE and not unified and diff["hunks"]:
+    two_sided = diff["additions"] and diff["deletions"]  # one side alone needs no column for the other
+    if terminal.width >= WIDE and not unified and two_sided:
         yield from side_by_side(diff["hunks"], terminal)
     else:
         yield from patch_lines(diff["unified"], terminal)

@@ -11,6 +11,7 @@ from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cut, one_line, padded, time_of
+from lockstitch.cli.transcript import summary_of
 from lockstitch.codec import encode
 
 _PAGE = 500
@@ -70,12 +71,12 @@ def _what(event: dict[str, Any]) -> str:
     payload: Any = event["payload"]
     known = cast("dict[str, Any]", payload if isinstance(payload, dict) else {"value": payload})
     inner: Any = known.get("item")
-    places = [cast("dict[str, Any]", inner), known] if isinstance(inner, dict) else [known]
     if isinstance(inner, dict) and isinstance(known.get("path"), str):
-        places.reverse()  # a file change: its path says more than its item
-    for place in places:
-        said = next((place[name] for name in _TELLING if isinstance(place.get(name), str) and place[name]), None)
-        if said is not None:
-            kind = place.get("type")
-            return one_line(f"{kind}: {said}" if isinstance(kind, str) else said)
+        return one_line(known["path"])
+    if isinstance(inner, dict):
+        item = cast("dict[str, Any]", inner)
+        return one_line(f"{item.get('type')}: {summary_of(item)}")
+    said = next((known[name] for name in _TELLING if isinstance(known.get(name), str) and known[name]), None)
+    if said is not None:
+        return one_line(said)
     return one_line(encode(known).decode()) if known else ""

@@ -22,6 +22,8 @@ from lockstitch_protocol.conversation_import import SourceClient
 
 CLIENTS: tuple[str, ...] = get_args(SourceClient)
 _LOOK_SECONDS = 0.02
+_ID_CELLS = 16
+"""Ids are shown a little longer than they need to be: those that come in later do not make them ambiguous."""
 
 
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -100,13 +102,17 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
     outcomes: list[dict[str, Any]] = []
     paths = [path async for path in _files(local, options, outcomes)]
     progress = Progress(Terminal.silent() if options.json else terminal, len(paths))
-    for outcome in outcomes:
-        _show(local, outcome, options, terminal)
+    if not options.json:
+        for outcome in outcomes:
+            _show(outcome, "", terminal)
     for path in paths:
         outcome = await _import(local, path, progress)
         outcomes.append(outcome)
         progress.clear()
-        _show(local, outcome, options, terminal)
+        if not options.json:
+            thread_id = str(outcome.get("result", {}).get("threadId", ""))
+            shown = short_ids(local.thread_ids(), least=13).get(thread_id) or thread_id
+            _show(outcome, shown, terminal)
         progress.step()
     progress.clear()
     failed = sum(1 for outcome in outcomes if "error" in outcome)
@@ -163,17 +169,13 @@ def _failure(path: str, error: dict[str, Any]) -> dict[str, Any]:
     return {"sourcePath": path, "error": error}
 
 
-def _show(local: Local, outcome: dict[str, Any], options: argparse.Namespace, terminal: Terminal) -> None:
-    if options.json:
-        return
+def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
     name = one_line(os.path.basename(outcome["sourcePath"]) or outcome["sourcePath"])
     if "error" in outcome:
         reason = one_line(str(outcome["error"].get("message")))
         terminal.line(f"{terminal.paint('failed', 'red')}  {name}: {reason}")
         return
     result = outcome["result"]
-    thread_id = result["threadId"]
-    short = short_ids(local.thread_ids()).get(thread_id) or str(thread_id)
     new = [
         counted(result[field], noun)
         for field, noun in (("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint"))
@@ -182,7 +184,8 @@ def _show(local: Local, outcome: dict[str, Any], options: argparse.Namespace, te
     said = ", ".join(new) if new else "nothing new"
     if result["damaged"]:
         said += f", {counted(result['damaged'], 'unreadable line')}"
-    text = f"  {outcome['sourceClient']}: {said}  "
-    room = terminal.width - cells(short + text)
+    head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))
+    text = f"  {outcome['sourceClient']:6}  {said}  "
+    room = terminal.width - cells(head + text)
     shown = terminal.paint(cut(name, room), "dim") if room > 8 else ""
-    terminal.line((terminal.paint(short, "cyan") + text + shown).rstrip())
+    terminal.line((terminal.paint(head, "cyan") + text + shown).rstrip())

@@ -9,7 +9,7 @@ from typing import Any
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, cut, moment, one_line, padded, wrapped
+from lockstitch.cli.text import cells, counted, cut, moment, one_line, padded, short_ids, wrapped
 from lockstitch.cli.threads import title_of
 from lockstitch.cli.transcript import Transcript, summary_of
 from lockstitch.cli.turns import turn_id, turn_ids, turns
@@ -79,10 +79,13 @@ async def _all_items(local: Local, thread_id: str, wanted: str | None) -> AsyncI
 async def _items(local: Local, thread_id: str, wanted: str | None, terminal: Terminal) -> None:
     """One line an item: its turn, its id, what it is."""
     numbers = {turn: number for number, turn in enumerate(await turn_ids(local, thread_id), 1)}
-    terminal.line(terminal.paint(f"{'TURN':>4}  {'ITEM':28}  {'KIND':16}  WHAT", "dim"))
-    async for entry in _all_items(local, thread_id, wanted):
+    found = [entry async for entry in _all_items(local, thread_id, wanted)]
+    ids = short_ids([entry["item"]["id"] for entry in found])
+    id_width = min(16, max((cells(one_line(short)) for short in ids.values()), default=8))
+    terminal.line(terminal.paint(f"{'TURN':>4}  {'ITEM':{id_width}}  {'KIND':16}  WHAT", "dim"))
+    for entry in found:
         item = entry["item"]
         number = str(numbers.get(entry["turnId"], "?"))
-        head = f"{number:>4}  {terminal.paint(padded(one_line(item['id']), 28), 'cyan')}  "
+        head = f"{number:>4}  {terminal.paint(padded(one_line(ids[item['id']]), id_width), 'cyan')}  "
         kind = padded(one_line(str(item["type"])), 16)
-        terminal.line(f"{head}{kind}  {cut(summary_of(item), terminal.width - 54)}".rstrip())
+        terminal.line(f"{head}{kind}  {cut(summary_of(item), terminal.width - id_width - 26)}".rstrip())

@@ -104,7 +104,8 @@ class Transcript:
             facts = [] if patch or mark != "±" else ["recorded"]
             yield self._headline(mark, path, item, facts, colour="cyan")
             most = None if self._full else _PATCH_LINES
-            for line in patch_lines(patch, self._terminal, headers=False, most=most):
+            width = None if self._full else self._width - 4
+            for line in patch_lines(patch, self._terminal, headers=False, most=most, width=width):
                 yield "    " + line
 
     def _mcp_call(self, item: dict[str, Any]) -> Iterator[str]:

@@ -17,6 +17,7 @@ PRODUCT = Group(
             examples=(
                 Example("lockstitch doctor", "a look at everything; the exit status is 1 if something is wrong"),
                 Example("lockstitch doctor --json", "the same for programs"),
+                Example("lockstitch doctor --relink --yes", "after a workspace was moved or renamed"),
             ),
         ),
         Verb(
