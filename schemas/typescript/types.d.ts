@@ -1621,6 +1621,10 @@ export interface CheckpointSummary {
    */
   oldPath?: string;
   /**
+   * The exact one where it is not valid Unicode.
+   */
+  oldPathBase64?: string;
+  /**
    * What the file was; null: there was none.
    */
   before: ContentReference | null;
@@ -2815,6 +2819,10 @@ export interface FailedCapture {
    */
   path: string;
   /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
    * Why.
    */
   reason: string;
@@ -2916,10 +2924,12 @@ export interface FileCheckpointCaptureParams {
   turnId?: string | null;
   /**
    * The files, relative to the workspace or absolute inside it.
-   *
-   * @minItems 1
    */
-  paths: [string, ...string[]];
+  paths?: string[] | null;
+  /**
+   * Further ones, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
   /**
    * Why; kept with the checkpoint.
    */
@@ -3198,6 +3208,10 @@ export interface FileCheckpointListParams {
    * Only this file.
    */
   path?: string | null;
+  /**
+   * Only this file, by the exact bytes of its name.
+   */
+  pathBase64?: string | null;
   /**
    * Only this turn.
    */
@@ -4615,6 +4629,10 @@ export interface RewindParams {
    * Only these files, or what is under these folders.
    */
   paths?: string[] | null;
+  /**
+   * The same, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
   /**
    * Must be true, unless dryRun.
    */

@@ -127,7 +127,7 @@ class Runtime:
         await self.interrupt_dead_turns()
 
     def _open(self) -> None:
-        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
+        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
         self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,

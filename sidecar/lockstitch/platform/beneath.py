@@ -70,6 +70,14 @@ class Directory(Protocol):
         ...
 
     def replace(self, source: str, target: str) -> None: ...
+    def move(self, source: str, into: Directory, target: str) -> None:
+        """Rename a name of this directory over one of another directory of the same kind and disk."""
+        ...
+
+    def names(self) -> list[str]:
+        """Every name in it, in no order."""
+        ...
+
     def unlink(self, name: str) -> None: ...
     def remove_directory(self, name: str) -> None:
         """Remove an empty subdirectory."""
@@ -150,6 +158,17 @@ class OpenDirectory:
     def replace(self, source: str, target: str) -> None:
         replace(source, target, source_dir_fd=self._fd, target_dir_fd=self._fd)
 
+    def move(self, source: str, into: Directory, target: str) -> None:
+        assert isinstance(into, OpenDirectory)
+        replace(source, target, source_dir_fd=self._fd, target_dir_fd=into.fileno())
+
+    def names(self) -> list[str]:
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
+        try:
+            return os.listdir(fd)
+        finally:
+            os.close(fd)
+
     def unlink(self, name: str) -> None:
         unlink(name, dir_fd=self._fd)
 
@@ -217,6 +236,13 @@ class PathDirectory:
 
     def replace(self, source: str, target: str) -> None:
         replace(self._at(source), self._at(target))
+
+    def move(self, source: str, into: Directory, target: str) -> None:
+        assert isinstance(into, PathDirectory)
+        replace(self._at(source), os.path.join(into.where, target))
+
+    def names(self) -> list[str]:
+        return os.listdir(self.where)
 
     def unlink(self, name: str) -> None:
         unlink(self._at(name))

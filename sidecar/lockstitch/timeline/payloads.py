@@ -11,6 +11,7 @@ import msgspec
 
 from lockstitch import codec
 from lockstitch.codec import ParseError
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
@@ -152,6 +153,12 @@ class CheckpointPayload(msgspec.Struct):
     versionNo: int | None = None  # noqa: N815
     before: Side | None = None
     after: Side | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class CheckpointEvent(msgspec.Struct):
@@ -161,6 +168,12 @@ class CheckpointEvent(msgspec.Struct):
 class Confirmed(msgspec.Struct):
     path: str
     sha256: str | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class Imported(msgspec.Struct):
