@@ -56,7 +56,7 @@ class _Page:
         yield "# The protocol"
         yield ""
         yield "JSON-RPC on standard input and output, in UTF-8: one JSON object a line, or with `Content-Length`"
-        yield "headers; the first byte that arrives decides. `jsonrpc` may be left out, and is then left out of replies."
+        yield "headers; the first byte that arrives decides. `jsonrpc` may be left out; replies then leave it out too."
         yield "Fields that are not known are ignored. What is optional may be left out or null; in replies, a field"
         yield "without a value is left out. The same as schemas: `schemas/openrpc.json`, `schemas/json/`,"
         yield "`schemas/typescript/`."
