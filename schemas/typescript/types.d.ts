@@ -5082,9 +5082,9 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`, `html`: to read; the page needs nothing else. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown" | "bundle";
+  format: "jsonl" | "markdown" | "html" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
