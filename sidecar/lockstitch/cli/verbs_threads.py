@@ -17,7 +17,7 @@ THREADS = Group(
             arguments=(
                 Argument("paths", "a session file, or a folder with sessions in it", PATH, count="any"),
                 Argument("--scan", "list what is there and whether it is in already; import nothing"),
-                Argument("--client", "only sessions of this tool: codex, claude", Value("TOOL")),
+                Argument("--client", "only sessions of this tool: codex, claude, gemini", Value("TOOL")),
                 Argument("--project", "only sessions that worked in this directory", FOLDER),
                 Argument("--search", "only sessions whose title, project or id contains it", TEXT),
                 Argument("--limit", "at most so many, the last used first", COUNT),
@@ -30,7 +30,7 @@ THREADS = Group(
                 Example("lockstitch import . --project /home/ada/almanac", "the sessions below here of one project"),
             ),
             notes=(
-                "Without a path, --scan looks where Codex and Claude Code keep their sessions. One session that cannot "
+                "Without a path, --scan looks where Codex, Claude Code and Gemini CLI keep their sessions. One session that cannot "
                 "be imported stops none of the others; the exit status is 1 then.",
             ),
             module="imports",
