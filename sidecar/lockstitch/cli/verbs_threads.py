@@ -30,8 +30,8 @@ THREADS = Group(
                 Example("lockstitch import . --project /home/ada/almanac", "the sessions below here of one project"),
             ),
             notes=(
-                "Without a path, --scan looks where Codex, Claude Code and Gemini CLI keep their sessions. One session that cannot "
-                "be imported stops none of the others; the exit status is 1 then.",
+                "Without a path, --scan looks where Codex, Claude Code and Gemini CLI keep their sessions. One session "
+                "that cannot be imported stops none of the others; the exit status is 1 then.",
             ),
             module="imports",
         ),
