@@ -23,7 +23,7 @@ _GROUPS = {
     "Connection": ("initialize", "initialized", "server/", "shutdown", "exit", "$/"),
     "Threads": ("thread/",),
     "Turns": ("turn/",),
-    "Sessions": ("agentSession/",),
+    "Sessions": ("agentSession/", "session."),
     "Workers": ("worker/",),
     "Contents and evidence": ("artifact/", "evidence/"),
     "Conversation import": ("conversationImport/",),
