@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.crash.contended import contended_acts
 from tests.crash.host import GoneError, Host, RefusedError, database, judge, rollouts
 from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchive
 from tests.crash.zygote import Process
@@ -221,7 +222,7 @@ def faults(home: Path, chance: random.Random, counts: Counter[str]) -> None:
         scene.host.kill()
 
 
-ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults]
+ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults, contended_acts]
 
 
 def _together(works: list[Callable[[], Any]]) -> None:
