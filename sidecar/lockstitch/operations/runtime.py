@@ -305,6 +305,7 @@ class Runtime:
         """Wait for a queued job on behalf of a request: a cancel comes too late, and what the job causes is
         announced after the reply."""
         call.commit_point()
+        self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
         return await future
 
