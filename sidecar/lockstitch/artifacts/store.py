@@ -53,7 +53,9 @@ class Store:
             if root.make_directory(sha256[:2]):
                 self._synced.add(sha256[:2])
             with root.enter(sha256[:2]) as directory:
-                if _find(directory, sha256)[0] is None:
+                if _find(directory, sha256)[0] is not None:
+                    _keep_young(directory, sha256)
+                else:
                     packed = zlib.compress(data, 1) if len(data) > COMPRESS_ABOVE else data
                     if len(packed) < len(data):
                         stage(directory, sha256 + ".z", packed)
@@ -113,6 +115,13 @@ class OpenedStore(Store):
 
     def _open(self, *, create: bool) -> Directory:
         return self._opener(create)
+
+
+def _keep_young(directory: Directory, sha256: str) -> None:
+    """Somebody is about to refer to a blob that is there: a clearing that goes on just now must spare it."""
+    for name in (sha256, sha256 + ".z"):
+        with contextlib.suppress(OSError):
+            directory.touch(name)
 
 
 def stage(directory: Directory, name: str, data: bytes, *, durable: bool = True) -> None:

@@ -406,7 +406,8 @@ def _root_id(path: Path) -> str:
 
 def _offer_root_id(path: Path) -> None:
     offered = path.with_name(f".{new_id('root')}")
-    write_atomically(offered, encode({"rootId": new_id("root")}) + b"\n")
+    made = {"rootId": new_id("root"), "madeAt": os.path.realpath(path.parent)}  # a copy elsewhere is told by it
+    write_atomically(offered, encode(made) + b"\n")
     try:
         os.link(offered, path)
     except FileExistsError:

@@ -71,6 +71,14 @@ class Directory(Protocol):
 
     def replace(self, source: str, target: str) -> None: ...
     def unlink(self, name: str) -> None: ...
+    def names(self) -> list[str]:
+        """What is in it, in no order."""
+        ...
+
+    def touch(self, name: str) -> None:
+        """Say that the file was changed now."""
+        ...
+
     def remove_directory(self, name: str) -> None:
         """Remove an empty subdirectory."""
         ...
@@ -153,6 +161,16 @@ class OpenDirectory:
     def unlink(self, name: str) -> None:
         unlink(name, dir_fd=self._fd)
 
+    def names(self) -> list[str]:
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)  # ours may be for steps only
+        try:
+            return os.listdir(fd)
+        finally:
+            os.close(fd)
+
+    def touch(self, name: str) -> None:
+        os.utime(name, dir_fd=self._fd, follow_symlinks=False)
+
     def remove_directory(self, name: str) -> None:
         os.rmdir(name, dir_fd=self._fd)
 
@@ -220,6 +238,12 @@ class PathDirectory:
 
     def unlink(self, name: str) -> None:
         unlink(self._at(name))
+
+    def names(self) -> list[str]:
+        return os.listdir(self.where)
+
+    def touch(self, name: str) -> None:
+        os.utime(self._at(name))
 
     def remove_directory(self, name: str) -> None:
         os.rmdir(self._at(name))

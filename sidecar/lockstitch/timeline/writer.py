@@ -314,6 +314,19 @@ class Writer:
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
 
+    @contextmanager
+    def without_transaction(self) -> Generator[None]:
+        """For what SQLite does only by itself, and for putting another file in its place. Alone, within a group."""
+        self._commit()
+        try:
+            yield
+        finally:
+            self._begin()
+
+    def close_database(self) -> None:
+        """Let go of the file; the end of `without_transaction` opens what is there then."""
+        self._drop_database()
+
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
         for last in (False, True):
