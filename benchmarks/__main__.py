@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, memory, peers, ping, reads, report, start
+from benchmarks import append, capture, database, deltas, memory, peers, ping, plain, reads, report, start
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -17,6 +17,7 @@ from benchmarks.measure import Row
 GROUPS: dict[str, Group] = {
     "start": start.rows,
     "append": append.rows,
+    "clients": plain.rows,
     "ping": ping.rows,
     "reads": reads.rows,
     "database": database.rows,

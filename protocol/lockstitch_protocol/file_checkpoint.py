@@ -44,6 +44,7 @@ class CheckpointSummary(Shape):
     sequence: Count = Field(description="Sequence of its event.")
     op: CheckpointOp = Field(description="What happened.")
     old_path: str | None = Field(default=None, description="Path before a rename.")
+    old_path_base64: str | None = Field(default=None, description="The exact one where it is not valid Unicode.")
     before: ContentReference | None = Field(description="What the file was; null: there was none.")
     after: ContentReference | None = Field(description="What the file became; null: there is none.")
     additions: Count | None = Field(default=None, description="Lines added.")
@@ -55,6 +56,7 @@ class FileCheckpointListParams(Params):
 
     session_id: str = Field(description="The session (the thread's id).")
     path: str | None = Field(default=None, description="Only this file.")
+    path_base64: str | None = Field(default=None, description="Only this file, by the exact bytes of its name.")
     turn_id: str | None = Field(default=None, description="Only this turn.")
     cursor: str | None = Field(default=None, description="`nextCursor` of the page before.")
     limit: int = Field(default=500, ge=1, le=5_000, description="At most so many checkpoints.")
@@ -187,7 +189,10 @@ class FileCheckpointCaptureParams(Params):
 
     session_id: str = Field(description="The session (the thread's id).")
     turn_id: str | None = Field(default=None, description="The turn that it belongs to.")
-    paths: list[str] = Field(min_length=1, description="The files, relative to the workspace or absolute inside it.")
+    paths: list[str] | None = Field(
+        default=None, description="The files, relative to the workspace or absolute inside it."
+    )
+    paths_base64: list[str] | None = Field(default=None, description="Further ones, by the exact bytes of their names.")
     reason: str | None = Field(default=None, description="Why; kept with the checkpoint.")
 
 
@@ -195,6 +200,7 @@ class FailedCapture(Shape):
     """A file that could not be captured."""
 
     path: str = Field(description="The file.")
+    path_base64: str | None = Field(default=None, description="The exact path where its name is not valid Unicode.")
     reason: str = Field(description="Why.")
 
 

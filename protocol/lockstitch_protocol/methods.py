@@ -160,6 +160,12 @@ METHODS: Final[dict[str, Method]] = _table(
         thread_export.ThreadExportResult,
         "A thread as one document, to read or to keep.",
     ),
+    _change(
+        "thread/import",
+        thread_export.ThreadImportParams,
+        thread_export.ThreadImportResult,
+        "Take in a thread that thread/export wrote.",
+    ),
     _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
     _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
     _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),

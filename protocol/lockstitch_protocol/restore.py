@@ -80,6 +80,7 @@ class RewindParams(Params):
         description="`after`: the files as that turn left them. `before`: as its first edit of each found it.",
     )
     paths: list[str] | None = Field(default=None, description="Only these files, or what is under these folders.")
+    paths_base64: list[str] | None = Field(default=None, description="The same, by the exact bytes of their names.")
     confirm_restore: bool = Field(default=False, description="Must be true, unless dryRun.")
     on_conflict: OnConflict = Field(
         default="refuse", description="`backup`: record unknown bytes as versions, then go on."

@@ -88,6 +88,8 @@ import type {
   ThreadExportParams,
   ThreadExportResult,
   ThreadForkParams,
+  ThreadImportParams,
+  ThreadImportResult,
   ThreadItemsListParams,
   ThreadItemsListResult,
   ThreadListParams,
@@ -166,6 +168,8 @@ export interface Requests {
   "thread/replay": { params: ThreadReplayParams; result: ThreadReplayResult };
   /** A thread as one document, to read or to keep. */
   "thread/export": { params: ThreadExportParams; result: ThreadExportResult };
+  /** Take in a thread that thread/export wrote. */
+  "thread/import": { params: ThreadImportParams; result: ThreadImportResult };
   /** Open a turn with the user's message. */
   "turn/start": { params: TurnStartParams; result: TurnStartResult };
   /** End the open turn as interrupted. */

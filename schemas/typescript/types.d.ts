@@ -1621,6 +1621,10 @@ export interface CheckpointSummary {
    */
   oldPath?: string;
   /**
+   * The exact one where it is not valid Unicode.
+   */
+  oldPathBase64?: string;
+  /**
    * What the file was; null: there was none.
    */
   before: ContentReference | null;
@@ -2815,6 +2819,10 @@ export interface FailedCapture {
    */
   path: string;
   /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
    * Why.
    */
   reason: string;
@@ -2916,10 +2924,12 @@ export interface FileCheckpointCaptureParams {
   turnId?: string | null;
   /**
    * The files, relative to the workspace or absolute inside it.
-   *
-   * @minItems 1
    */
-  paths: [string, ...string[]];
+  paths?: string[] | null;
+  /**
+   * Further ones, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
   /**
    * Why; kept with the checkpoint.
    */
@@ -3198,6 +3208,10 @@ export interface FileCheckpointListParams {
    * Only this file.
    */
   path?: string | null;
+  /**
+   * Only this file, by the exact bytes of its name.
+   */
+  pathBase64?: string | null;
   /**
    * Only this turn.
    */
@@ -4616,6 +4630,10 @@ export interface RewindParams {
    */
   paths?: string[] | null;
   /**
+   * The same, by the exact bytes of their names.
+   */
+  pathsBase64?: string[] | null;
+  /**
    * Must be true, unless dryRun.
    */
   confirmRestore?: boolean | null;
@@ -5404,15 +5422,15 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown";
+  format: "jsonl" | "markdown" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
   path?: string | null;
   /**
-   * False: secrets that are recognised stay in.
+   * False: secrets that are recognised stay in. Without it true, for a bundle false: only a whole one can be imported.
    */
   redact?: boolean | null;
 }
@@ -5429,7 +5447,11 @@ export interface ThreadExportResult {
    */
   content?: string;
   /**
-   * Its size in UTF-8.
+   * In place of `content`: a document that is no text.
+   */
+  contentBase64?: string;
+  /**
+   * Its size.
    */
   bytes: number;
   /**
@@ -5446,6 +5468,10 @@ export interface ThreadExportResult {
   redactions?: {
     [k: string]: number;
   };
+  /**
+   * For a bundle that may hold secrets: what to think of.
+   */
+  warning?: string;
 }
 /**
  * Params of thread/fork. Without lastTurnId and beforeTurnId the whole thread is forked.
@@ -5475,6 +5501,32 @@ export interface ThreadForkParams {
    * Another workspace root.
    */
   cwd?: string | null;
+}
+/**
+ * Params of thread/import.
+ */
+export interface ThreadImportParams {
+  /**
+   * A bundle, or the lines of a thread as thread/export gives them with redact false; absolute.
+   */
+  path: string;
+}
+/**
+ * Result of thread/import.
+ */
+export interface ThreadImportResult {
+  /**
+   * The thread. It has no workspace until thread/metadata/update links one.
+   */
+  thread: Thread;
+  /**
+   * How many events are new here.
+   */
+  imported: number;
+  /**
+   * How many events were here already.
+   */
+  duplicates: number;
 }
 /**
  * Params of thread/items/list.

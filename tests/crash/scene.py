@@ -9,6 +9,10 @@ from typing import Any
 
 from tests.crash.host import Host, lines, rollouts
 
+from lockstitch.codec import encode
+from lockstitch.rollout.line import Draft, encode_append
+
+AT = "2026-12-01T02:40:11.123456Z"
 BIG = "x" * 100_000
 
 
@@ -172,6 +176,21 @@ def fork(scene: Scene, thread: str) -> None:
     del scene.pending["new"]
 
 
+def take_in(scene: Scene, thread: str) -> None:
+    """Import a thread that somebody exported."""
+    scene.count += 1
+    made = f"handed-{scene.count}"
+    started = Draft("thread.started", encode({"format": 1, "threadId": made}), f"{made}-1", AT)
+    notes = [Draft("host.note", encode({"text": BIG}), f"{made}-{n}", AT) for n in range(2, 5)]
+    path = scene.workspace / f"{made}.jsonl"
+    path.write_bytes(b"".join(line.data for line in encode_append(1, [started, *notes], b"")))
+    scene.pending["new"] = [made]
+    assert scene.host.call("thread/import", path=str(path))["imported"] == 4
+    scene.answered[made] = [f"{made}-{n}" for n in range(1, 5)]
+    del scene.pending["new"]
+    path.unlink()
+
+
 def settle_unknown(scene: Scene) -> None:
     """A change of a whole thread that was not answered may have happened or not: look which."""
     there = set(rollouts(scene.home))
@@ -195,6 +214,7 @@ CHANGES: list[Change] = [
     unarchive,
     delete,
     fork,
+    take_in,
 ]
 
 

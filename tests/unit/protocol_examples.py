@@ -401,6 +401,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"threadId": "thread_1", "format": "markdown", "path": None},
         {"content": "# A thread\n", "bytes": 11, "sha256": SHA, "partial": True, "redactions": {}},
     ),
+    "thread/import": ({"path": "/w/thread.zip"}, {"thread": THREAD, "imported": 3, "duplicates": 0}),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
     "turn/steer": ({"threadId": "thread_1", "input": INPUT, "expectedTurnId": "turn_1"}, {"turnId": "turn_1"}),

@@ -3,73 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import re
 import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root
 
 from lockstitch.cli.local import opened
-from lockstitch.cli.main import main
 from lockstitch_protocol.methods import METHODS
 
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "sidecar" / "lockstitch" / "cli" / "sample" / "claude_session.jsonl"
-COMMAND = [sys.executable, "-P", "-m", "lockstitch"]
-ENVIRONMENT = {
-    **{name: value for name, value in os.environ.items() if not name.startswith(("LOCKSTITCH_", "APP_SERVER_"))},
-    "PYTHONPATH": os.pathsep.join([str(ROOT / "sidecar"), str(ROOT / "protocol")]),
-    "PYTHONUTF8": "1",
-    "TERM": "xterm",
-}
 EVIL = "\x1b]0;title\x07\x1b[2Jcleared"
-
-
-class Done:
-    """A command that ended."""
-
-    def __init__(self, status: int, out: bytes, err: bytes) -> None:
-        self.status, self.out, self.err = status, out.decode(), err.decode()
-
-    @property
-    def value(self) -> Any:
-        return json.loads(self.out)
-
-
-class Root:
-    """A data root with a thread in it, and the commands on it."""
-
-    def __init__(self, path: Path, workspace: Path) -> None:
-        self.path, self.workspace = path, workspace
-
-    def spawn(self, *arguments: str, stdin: bytes = b"", **environment: str) -> Done:
-        """Run a command as a process of its own."""
-        run = subprocess.run(
-            [*COMMAND, *arguments, "--data-dir", str(self.path)],
-            input=stdin,
-            capture_output=True,
-            env={**ENVIRONMENT, **environment},
-            check=False,
-            timeout=60,
-        )
-        return Done(run.returncode, run.stdout, run.stderr)
-
-    def run(self, *arguments: str) -> Done:
-        """Run a command in this process, which saves a second each."""
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
-        with redirect_stdout(out), redirect_stderr(err):
-            status = main([*arguments, "--data-dir", str(self.path)])
-        found: list[bytes] = []
-        for stream in (out, err):
-            stream.flush()
-            found.append(stream.buffer.getvalue())  # type: ignore[attr-defined]
-        return Done(status, *found)
 
 
 async def _fill(path: Path, workspace: Path) -> None:
@@ -128,7 +75,7 @@ def test_threads_can_be_narrowed(root: Root) -> None:
     assert [one["id"] for one in root.run("threads", "--search", "loom", "--json").value["data"]] == ["alpha-1"]
     assert len(root.run("threads", "--limit", "1", "--json").value["data"]) == 1
     assert root.run("threads", "--archived").out == "No such thread.\n"
-    assert len(root.run("threads", "--cwd", f"{root.workspace}{os.sep}", "--all", "--json").value["data"]) == 2
+    assert len(root.run("threads", "--project", f"{root.workspace}{os.sep}", "--all", "--json").value["data"]) == 2
 
 
 def test_show_tells_the_turn(root: Root) -> None:
@@ -196,8 +143,11 @@ def test_call_lists_methods_of_the_registry(root: Root) -> None:
         (["call", "initialize"], 2, "belongs to a connection"),
         (["call", "agent_runtime_get_thread_read"], 2, "is retired; use"),
         (["threads", "--limit", "0"], 2, "at least 1"),
-        (["weave"], 2, "invalid choice"),
-        ([], 2, "COMMAND"),
+        (["weave"], 2, "no command 'weave'"),
+        (["sho", "alpha-1"], 2, "did you mean `show`?"),
+        (["show"], 2, "`lockstitch help show` says more"),
+        (["show", "alpha-1", "--fulll"], 2, "unrecognized arguments: --fulll"),
+        (["threads", "--since", "soon"], 2, "not a day"),
         (["import", "nowhere.jsonl"], 1, ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import socket
 import subprocess
 import unicodedata
@@ -81,6 +82,68 @@ def test_a_name_that_is_not_unicode(scene: Scene) -> None:
     assert scene.data(name) == b"1" and set(os.listdir(scene.workspace)) == {name, ".lockstitch"}
     scene.rewind(scene.turns[0], position="before")
     assert os.listdir(scene.workspace) == [".lockstitch"]
+
+
+def test_names_that_print_alike_are_two_files(scene: Scene) -> None:
+    """`caf\\xe9` and `caf\\xe8` both print with U+FFFD: each has its own versions, diffs, documents and way back."""
+    names = [b"caf\xe9.txt", b"caf\xe8.txt"]
+    encoded = [base64.b64encode(name).decode() for name in names]
+    shown = "caf\ufffd.txt"
+    scene.turn()
+    for name, code in zip(names, encoded, strict=True):
+        scene.write(os.fsdecode(name), code.encode())
+        scene.host.snapshot(scene.thread, scene.turns[0], {"pathBase64": code, "beforeAbsent": True})
+    scene.end()
+    later = scene.turn()
+    for number, (name, code) in enumerate(zip(names, encoded, strict=True)):
+        scene.write(os.fsdecode(name), b"user\n")  # recorded as external, with the exact name as well
+        scene.host.snapshot(scene.thread, later, {"pathBase64": code, "content": f"{number}\n"})
+        scene.write(os.fsdecode(name), f"{number}\n".encode())
+    for number, code in enumerate(encoded):
+        found = scene.host.call(f"{CHECKPOINT}/list", sessionId=scene.thread, pathBase64=code)["checkpoints"]
+        assert [(c["pathBase64"], c["versionNo"], c["source"]) for c in found] == [
+            (code, 3, "agent"),
+            (code, 2, "external"),
+            (code, 1, "agent"),
+        ]
+        got = scene.host.call(f"{CHECKPOINT}/get", sessionId=scene.thread, checkpointId=found[0]["checkpointId"])
+        assert got["content"] == f"{number}\n" and len(got["versionHistory"]) == 3
+        assert (got["livePath"], got["liveState"]) == (shown, "same")
+        assert (scene.workspace / found[0]["snapshotPath"]).is_file()
+        shown_diff = scene.host.call(
+            f"{CHECKPOINT}/diff", sessionId=scene.thread, checkpointId=found[0]["checkpointId"]
+        )
+        assert f"caf\\35{1 - number}.txt" in shown_diff["diff"]["unified"]
+    assert len(scene.host.checkpoints(scene.thread, path=shown)) == 6
+    done = scene.host.call(f"{CHECKPOINT}/capture", sessionId=scene.thread, pathsBase64=encoded)
+    assert done["unchanged"] == [shown, shown] and not done["captured"]
+    rewound = scene.rewind(scene.turns[0], pathsBase64=[encoded[1]])
+    assert [step["pathBase64"] for step in rewound["plan"]] == [encoded[1]]
+    assert scene.data(os.fsdecode(names[0])) == b"0\n"
+    assert scene.data(os.fsdecode(names[1])) == encoded[1].encode()
+    scene.undo(rewindId=rewound["rewindId"])
+    assert scene.data(os.fsdecode(names[1])) == b"1\n"
+    assert len(scene.rewind(scene.turns[0], paths=[shown])["plan"]) == 2
+    assert [scene.data(os.fsdecode(name)) for name in names] == [code.encode() for code in encoded]
+
+
+def test_versions_outlive_git_clean_and_the_workspace(scene: Scene) -> None:
+    """`git clean -fdx` takes `.lockstitch` too; the data root has the versions still, also for a new workspace."""
+    subprocess.run(["git", "init", "-q", str(scene.workspace)], check=True)
+    scene.turn()
+    made = scene.agent("a.txt", b"1\n", beforeAbsent=True)
+    newest = scene.agent("a.txt", b"2\n" * 9000)
+    subprocess.run(["git", "-C", str(scene.workspace), "clean", "-qffdx"], check=True)
+    assert os.listdir(scene.workspace) == [".git"]
+    for checkpoint, data in ((made, b"1\n"), (newest, b"2\n" * 9000)):
+        got = scene.host.call(f"{CHECKPOINT}/get", sessionId=scene.thread, checkpointId=checkpoint["checkpointId"])
+        assert (got["contentStatus"], got["content"].encode()) == ("available", data)
+        scene.restore(checkpoint)
+        assert scene.data("a.txt") == data
+    shutil.rmtree(scene.workspace)
+    scene.workspace.mkdir()
+    scene.restore(made)
+    assert scene.data("a.txt") == b"1\n"
 
 
 def test_b75_bytes_are_never_decoded(scene: Scene) -> None:

@@ -37,6 +37,7 @@ _FIELDS = (
     "previousVersionId",
     "op",
     "oldPath",
+    "oldPathBase64",
     "source",
     "createdAt",
     "before",
@@ -90,10 +91,14 @@ def write_version(
     version_no: int = document["versionNo"]
     folders = _folders(document["threadId"], path)
     try:
-        with sidecar.open_folder((*folders, "versions"), create=True) as directory:
-            stage(directory, _version_name(version_no), codec.encode(fields) + b"\n", durable=False)
-        with sidecar.open_folder(folders, create=False) as directory:
-            _write_current(directory, fields, versions)
+        with sidecar.open_folder((), create=True) as base:
+            sidecar.remove_staged(base)
+            with sidecar.open_folder((*folders, "versions"), create=True) as directory:
+                data = codec.encode(fields) + b"\n"
+                stage(directory, _version_name(version_no), data, within=base, durable=False)
+            with sidecar.open_folder(folders, create=False) as directory:
+                data = codec.encode(_current(directory, fields, versions)) + b"\n"
+                stage(directory, _CURRENT, data, within=base, durable=False)
     except OSError as error:
         named = storage_error(error, sidecar.workspace / sidecar.root)
         sidecar.problem = f"The version document was not written. {named.message}"
@@ -128,17 +133,17 @@ def _ordered(document: Mapping[str, Any], path: str) -> dict[str, Any]:
     }  # fields that the format does not name are left out
 
 
-def _write_current(
+def _current(
     directory: Directory, fields: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None
-) -> None:
+) -> dict[str, Any]:
+    """The newest of the documents, with all versions."""
     before = _read_current(directory)
     listed = {entry["versionNo"]: entry["id"] for entry in versions or _versions_of(before)}
     listed[fields["versionNo"]] = fields.get("versionId")
     newest = fields
     if _number(before) > fields["versionNo"]:
         newest = before  # a document that is written again, late, does not become the newest
-    current = {**newest, "artifactVersions": [{"id": listed[number], "versionNo": number} for number in sorted(listed)]}
-    stage(directory, _CURRENT, codec.encode(current) + b"\n", durable=False)
+    return {**newest, "artifactVersions": [{"id": listed[number], "versionNo": number} for number in sorted(listed)]}
 
 
 def _read_current(directory: Directory) -> dict[str, Any]:

@@ -53,6 +53,7 @@ def kept_in(opener: Opener, where: Path) -> Iterator[Kept]:
     except FileNotFoundError:
         return
     with root:
+        yield from _files(root, "", where)
         for folder in sorted(root.names()):
             if _PREFIX.fullmatch(folder) is None:
                 continue
@@ -78,7 +79,7 @@ def _files(directory: Directory, folder: str, where: Path) -> Iterator[Kept]:
 
 def remove_kept(opener: Opener, kept: Kept, *, older_than: float) -> bool:
     """Remove a file of a store, unless it is gone or was touched since; whether it was removed. Raises OSError."""
-    with opener() as root, root.enter(kept.folder) as directory:
+    with opener() as root, root.enter(kept.folder) if kept.folder else opener() as directory:
         try:
             found = directory.status(kept.name)
         except FileNotFoundError:

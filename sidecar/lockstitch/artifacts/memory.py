@@ -5,11 +5,10 @@ Invariant: `Store`'s promises but one: nothing survives the process.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from lockstitch.artifacts.sidecar import Sidecar
-from lockstitch.artifacts.store import Store, unavailable
+from lockstitch.artifacts.store import Packed, Store, unavailable
 
 
 class MemoryStore(Store):
@@ -19,10 +18,9 @@ class MemoryStore(Store):
         super().__init__("")
         self._contents: dict[str, bytes] = {}
 
-    def put(self, data: bytes) -> str:
-        sha256 = hashlib.sha256(data).hexdigest()
-        self._contents.setdefault(sha256, data)
-        return sha256
+    def put_packed(self, packed: Packed) -> str:
+        self._contents.setdefault(packed.sha256, packed.data)
+        return packed.sha256
 
     def get(self, sha256: str) -> bytes:
         found = self._contents.get(sha256)

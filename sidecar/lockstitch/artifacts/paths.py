@@ -208,6 +208,12 @@ def path_to_wire(path: str) -> dict[str, str]:
     return {"path": shown, "pathBase64": base64.b64encode(exact_bytes(path)).decode("ascii")}
 
 
+def path_of_key(key: str) -> str:
+    """The path as it is held inside, from what rows call it (`timeline.checkpoints.path_key`)."""
+    path, exact, path_base64 = key.partition("//")
+    return path_from_wire(path, path_base64) if exact else path
+
+
 def path_from_wire(path: str | None, path_base64: str | None) -> str:
     """The path as it is held inside, from either field; the exact one wins. Raises InvalidError."""
     if path_base64 is None:

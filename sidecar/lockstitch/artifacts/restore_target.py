@@ -120,7 +120,7 @@ def _refuse_twin(at: OpenDirectory, name: str, path: str) -> None:
     except OSError:
         return
     others = {name.swapcase(), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))} - {name}
-    if any(_is_same(at, other, found) for other in others) and name not in _names(at):
+    if any(_is_same(at, other, found) for other in others) and name not in at.names():
         refuse("twin", path)
 
 
@@ -130,14 +130,6 @@ def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
     except (OSError, ValueError):
         return False
     return (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino)
-
-
-def _names(at: OpenDirectory) -> list[str]:
-    fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at.fileno())
-    try:
-        return os.listdir(fd)
-    finally:
-        os.close(fd)
 
 
 def missing_folders(workspace: Path, path: str) -> list[str]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lockstitch.artifacts.paths import folder_name
-from lockstitch.artifacts.store import SEVERITY, OpenedStore, Store, stage, unavailable
+from lockstitch.artifacts.safety import SafetyCopies
+from lockstitch.artifacts.store import SEVERITY, OpenedStore, Packed, Store, remove_staged, stage, unavailable
 from lockstitch.errors import StorageError, UnavailableError
 from lockstitch.platform.beneath import Directory, LinkError, current_user, is_ours, open_root
 
@@ -31,31 +32,46 @@ class Sidecar:
     workspace, None if it did or if there is no workspace.
     """
 
-    def __init__(self, workspace: Path | None, root_id: str, data_root_artifacts: Path) -> None:
+    def __init__(
+        self,
+        workspace: Path | None,
+        root_id: str,
+        data_root_artifacts: Path,
+        safety: SafetyCopies | None = None,
+        alone: Callable[[], bool] | None = None,
+    ) -> None:
+        """`safety` has a copy made of what goes to the workspace; `alone` is `Store.alone` of the workspace's."""
         self.workspace = workspace
         self.root = f"{FOLDER}/{folder_name(root_id)}"
-        self.fallback_store = Store(data_root_artifacts)
+        self.fallback_store = Store(data_root_artifacts) if safety is None else safety.store
+        self._safety = safety
+        self._swept = False
         self.problem: str | None = None
         self.store: Store | None = None
         if workspace is not None:
             self.store = OpenedStore(
                 workspace / self.root / "artifacts", lambda create: self.open_folder(("artifacts",), create=create)
             )
+            if alone is not None:
+                self.store.alone = alone
 
     def put(self, data: bytes) -> str:
         """Store bytes durably, in the workspace if it can be trusted and written, else in the data root.
 
         Returns the sha256. Raises StorageError when neither takes them.
         """
+        packed = Packed(data)
         if self.store is not None:
             try:
-                sha256 = self.store.put(data)
+                self.store.put_packed(packed)
             except StorageError as error:
                 self.problem = f"Contents are kept in the data directory, not in the workspace. {error.message}"
             else:
                 self.problem = None
-                return sha256
-        return self.fallback_store.put(data)
+                if self._safety is not None:
+                    self._safety.keep(packed, self.store)
+                return packed.sha256
+        return self.fallback_store.put_packed(packed)
 
     def get(self, sha256: str) -> bytes:
         """The bytes, verified, from wherever a sound copy is. Raises UnavailableError(contentUnavailable)."""
@@ -83,9 +99,11 @@ class Sidecar:
         """Open a folder beneath `.lockstitch/<rootId>`, looking at each component. Raises OSError."""
         if self.workspace is None:
             raise FileNotFoundError(errno.ENOENT, "The thread has no workspace")
+        return self._descend(open_root(self.workspace), (*self.root.split("/"), *parts), create)
+
+    def _descend(self, at: Directory, parts: Sequence[str], create: bool) -> Directory:
         user = current_user()
-        at = open_root(self.workspace)
-        for part in (*self.root.split("/"), *parts):
+        for part in parts:
             try:
                 if create:
                     at.make_directory(part)
@@ -103,13 +121,25 @@ class Sidecar:
                 raise
         return at
 
+    def remove_staged(self, base: Directory) -> None:
+        """Remove what dead processes were staging in `.lockstitch/<rootId>`; looked for once."""
+        if not self._swept and self.store is not None:
+            self._swept = True
+            remove_staged(base, alone=self.store.alone())
+
     def _stores(self) -> tuple[Store, ...]:
         return (self.fallback_store,) if self.store is None else (self.store, self.fallback_store)
 
 
-def open_sidecar(workspace: Path | None, root_id: str, data_root_artifacts: Path) -> Sidecar:
+def open_sidecar(
+    workspace: Path | None,
+    root_id: str,
+    data_root_artifacts: Path,
+    safety: SafetyCopies | None = None,
+    alone: Callable[[], bool] | None = None,
+) -> Sidecar:
     """The sidecar of a workspace; touches nothing until something is put or read."""
-    return Sidecar(workspace, root_id, data_root_artifacts)
+    return Sidecar(workspace, root_id, data_root_artifacts, safety, alone)
 
 
 def _ignore_all(folder: Directory, user: int | None) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lockstitch.errors import UnavailableError
-from lockstitch.platform.beneath import Directory, LinkError, open_root
+from lockstitch.platform.beneath import Directory, LinkError, OpenDirectory, open_root
 from lockstitch.platform.files import (
     TEMPORARY_PREFIX,
     make_private_directory,
@@ -27,6 +27,7 @@ from lockstitch.platform.files import (
     sync_file,
     write_all,
 )
+from lockstitch.platform.reflink import clone
 
 COMPRESS_ABOVE = 4096
 MAX_BLOB_BYTES = 1 << 30
@@ -36,6 +37,8 @@ SEVERITY = ("missing", "unreadable", "corrupt")
 """Why a content cannot be had; of several copies the worst is told."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_FOLDER = re.compile(r"[0-9a-f]{2}")
+_EMPTY = hashlib.sha256(b"").hexdigest()
 _BLOCK = 1 << 20
 
 
@@ -44,23 +47,29 @@ class Store:
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root)
+        self.alone: Callable[[], bool] = lambda: False
+        """Whether no other process may be staging a file here: what is left of dead ones goes at once then."""
         self._synced: set[str] = set()
+        self._swept = False
 
     def put(self, data: bytes) -> str:
         """Store bytes durably and return their sha256. Raises StorageError."""
-        sha256 = hashlib.sha256(data).hexdigest()
+        return self.put_packed(Packed(data))
+
+    def put_packed(self, packed: Packed) -> str:
+        """The same, for a caller who puts it twice."""
+        sha256 = packed.sha256
         with storage_errors(self.root), self._open(create=True) as root:
+            if not self._swept:
+                self._swept = True
+                remove_staged(root, alone=self.alone())
             if root.make_directory(sha256[:2]):
                 self._synced.add(sha256[:2])
             with root.enter(sha256[:2]) as directory:
-                if _find(directory, sha256)[0] is not None:
-                    _keep_young(directory, sha256)
+                if _find(directory, sha256)[0] is None:
+                    stage(directory, packed.name, packed.stored, within=root)
                 else:
-                    packed = zlib.compress(data, 1) if len(data) > COMPRESS_ABOVE else data
-                    if len(packed) < len(data):
-                        stage(directory, sha256 + ".z", packed)
-                    else:
-                        stage(directory, sha256, data)
+                    _keep_young(directory, sha256)
                 # A blob that was there may have been renamed in a moment ago by a process that has not synced yet.
                 directory.sync()
             if sha256[:2] not in self._synced:
@@ -99,6 +108,52 @@ class Store:
                         return self.root / sha256[:2] / name
         return None
 
+    def copy(self, packed: Packed, source: Store, *, may_write: Callable[[int], bool]) -> int | None:
+        """Have a copy that is not forced to the disk: a clone of the blob in `source` if the disk makes such, else
+        written if `may_write` allows that many bytes.
+
+        Returns the bytes that were written, 0 for a clone or a copy that was there, None if it was not allowed.
+        Raises OSError, StorageError.
+        """
+        sha256, name = packed.sha256, packed.name
+        with self._open(create=True) as root:
+            root.make_directory(sha256[:2])
+            with root.enter(sha256[:2]) as directory:
+                if _is_there(directory, sha256):
+                    return 0
+                staged = TEMPORARY_PREFIX + secrets.token_hex(8)
+                if source.clone_to(root, staged, sha256, name):
+                    root.move(staged, directory, name)
+                    return 0
+                if not may_write(len(packed.stored)):
+                    return None
+                stage(directory, name, packed.stored, within=root, durable=False)
+                return len(packed.stored)
+
+    def clone_to(self, directory: Directory, name: str, sha256: str, blob: str) -> bool:
+        """Make a new name elsewhere share the blocks of a blob; False where the disk cannot. Raises OSError."""
+        if not isinstance(directory, OpenDirectory):
+            return False
+        try:
+            with self._open(create=False) as root, root.enter(sha256[:2]) as folder:
+                fd = folder.open(blob, os.O_RDONLY)
+        except OSError:
+            return False  # it is there in its other form
+        try:
+            return clone(fd, directory.fileno(), name)
+        finally:
+            os.close(fd)
+
+    def bytes_stored(self) -> int:
+        """How many bytes all blobs take. Names that are none of ours do not count."""
+        total = 0
+        with contextlib.suppress(OSError):
+            for folder in os.scandir(self.root):
+                if _FOLDER.fullmatch(folder.name) and folder.is_dir(follow_symlinks=False):
+                    with contextlib.suppress(OSError):
+                        total += sum(entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder.path))
+        return total
+
     def _open(self, *, create: bool) -> Directory:
         """The directory of the store."""
         if create:
@@ -124,10 +179,40 @@ def _keep_young(directory: Directory, sha256: str) -> None:
             directory.touch(name)
 
 
-def stage(directory: Directory, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Write a file beside its place and rename it there. Raises OSError; nothing is left then."""
+class Packed:
+    """Bytes as a store keeps them. Compressing is put off until it is needed, and done once."""
+
+    __slots__ = ("_stored", "data", "sha256")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.sha256 = hashlib.sha256(data).hexdigest()
+        self._stored: bytes | None = None
+
+    @property
+    def stored(self) -> bytes:
+        """The content of the blob's file."""
+        if self._stored is None:
+            small = zlib.compress(self.data, 1) if len(self.data) > COMPRESS_ABOVE else self.data
+            self._stored = small if len(small) < len(self.data) else self.data
+        return self._stored
+
+    @property
+    def name(self) -> str:
+        """The name of the blob's file."""
+        return self.sha256 if self.stored is self.data else self.sha256 + ".z"
+
+
+def stage(
+    directory: Directory, name: str, data: bytes, *, within: Directory | None = None, durable: bool = True
+) -> None:
+    """Write a file beside its place, or `within` another directory of the disk, and rename it there.
+
+    Raises OSError; nothing is left then. What a kill leaves begins with TEMPORARY_PREFIX.
+    """
+    within = within or directory
     staged = TEMPORARY_PREFIX + secrets.token_hex(8)
-    fd = directory.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    fd = within.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         try:
             write_all(fd, data)
@@ -135,11 +220,33 @@ def stage(directory: Directory, name: str, data: bytes, *, durable: bool = True)
                 sync_file(fd)
         finally:
             os.close(fd)
-        directory.replace(staged, name)
+        within.move(staged, directory, name)
     except BaseException:
         with contextlib.suppress(OSError):
-            directory.unlink(staged)
+            within.unlink(staged)
         raise
+
+
+def remove_staged(directory: Directory, *, alone: bool) -> None:
+    """Remove what dead processes were staging, if nobody else is at work; else whoever is alone next does."""
+    if not alone:
+        return
+    with contextlib.suppress(OSError):
+        for name in directory.names():
+            if name.startswith(TEMPORARY_PREFIX):
+                with contextlib.suppress(OSError):
+                    if stat.S_ISREG(directory.status(name).st_mode):
+                        directory.unlink(name)
+
+
+def _is_there(directory: Directory, sha256: str) -> bool:
+    """Whether a blob is there, by its name; one that a power cut left empty is not."""
+    for name in (sha256, sha256 + ".z"):
+        with contextlib.suppress(OSError):
+            found = directory.status(name)
+            if stat.S_ISREG(found.st_mode) and (found.st_size or sha256 == _EMPTY):
+                return True
+    return False
 
 
 def unavailable(sha256: str, status: str) -> UnavailableError:

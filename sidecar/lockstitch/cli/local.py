@@ -80,6 +80,10 @@ class Local:
         """The id of the one thread whose id begins like this. Raises BadArgumentsError if there are several."""
         return chosen(given, self.thread_ids(), "thread") or given
 
+    async def known_thread_id(self, given: str) -> str:
+        """The same, of a thread that is there. Raises NotFoundError too."""
+        return (await self.ask("thread/read", threadId=self.thread_id(given)))["thread"]["id"]
+
 
 def chosen(given: str, ids: list[str], noun: str) -> str | None:
     """The one id that is, or begins with, what was given, whatever the case; None if there is none."""

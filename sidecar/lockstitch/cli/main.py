@@ -9,56 +9,82 @@ import argparse
 import asyncio
 import logging
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 from lockstitch.cli import outcome, terminal
-from lockstitch.cli.arguments import parser
+from lockstitch.cli.arguments import VERBS, parser
+from lockstitch.cli.grammar import HelpWantedError, Verb
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit status."""
+    if argv[:1] == ["--complete"]:  # what the scripts of `lockstitch completion` ask
+        from lockstitch.cli.completion import complete
+
+        return complete(argv[1:], terminal.of_process())
     try:
-        options = parser().parse_args(argv)
-    except SystemExit as end:  # argparse has said what was wrong, or the help
-        return end.code if isinstance(end.code, int) else outcome.USAGE
-    options.json = getattr(options, "json", False)
-    options.data_dir = getattr(options, "data_dir", None)
+        options = _options(argv)
+    except outcome.BadArgumentsError as error:
+        return outcome.report(error, as_json="--json" in argv)
+    except SystemExit:  # the version was asked for, and said
+        return outcome.OK
     logging.getLogger("lockstitch").addHandler(logging.NullHandler())
-    shown = terminal.of_process()
+    verb = VERBS[options.verb]
+    follows = getattr(options, "follow", False)
+    shown = terminal.of_process(
+        options.color, paged=verb.paged and not options.no_pager and not options.json and not follows
+    )
     try:
-        status = _perform(options, shown)
-        shown.flush()
+        status = _perform(verb, options, shown)
+        shown.end()
     except BrokenPipeError:
-        terminal.let_go_of_stdout()
+        _end_quietly(shown)
         return outcome.OK
     except BaseException as error:
-        try:
-            shown.flush()
-        except OSError:
-            terminal.let_go_of_stdout()
+        _end_quietly(shown)
         return outcome.report(error, as_json=options.json)
     return status
 
 
-def _perform(options: argparse.Namespace, shown: terminal.Terminal) -> int:
-    if options.verb == "serve":
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    """The parsed arguments, with a value for every common one. Raises BadArgumentsError."""
+    from lockstitch.cli.help import unheard
+
+    words = [word for word in argv if not word.startswith("-")]
+    try:
+        if not argv:
+            raise HelpWantedError(None)
+        options = parser().parse_args(argv)
+    except HelpWantedError as wanted:
+        options = argparse.Namespace(verb="help", command=wanted.verb)
+    except outcome.BadArgumentsError:
+        if words and words[0] not in VERBS and argv[0] == words[0]:
+            raise unheard(words[0]) from None
+        raise
+    for name, default in (("json", False), ("data_dir", None), ("color", "auto"), ("no_pager", False)):
+        setattr(options, name, getattr(options, name, default))
+    return options
+
+
+def _end_quietly(shown: terminal.Terminal) -> None:
+    try:
+        shown.end()
+    except OSError:
+        terminal.let_go_of_stdout()
+
+
+def _perform(verb: Verb, options: argparse.Namespace, shown: terminal.Terminal) -> int:
+    if verb.name == "serve":
         raise outcome.BadArgumentsError("put `serve` first: lockstitch serve --data-dir DIR")
-    if options.verb == "demo":
-        from lockstitch.cli import demo
-
-        return demo.run(options, shown)
-    if options.verb == "self-test":
-        from lockstitch.cli import self_test
-
-        return self_test.run(options, shown)
-    return asyncio.run(_in_process(options, shown))
+    module = import_module(f"lockstitch.cli.{verb.module or verb.name}")
+    if verb.alone:
+        return module.run(options, shown)
+    return asyncio.run(_in_process(module.run, options, shown))
 
 
-async def _in_process(options: argparse.Namespace, shown: terminal.Terminal) -> int:
-    from importlib import import_module
-
+async def _in_process(run: Any, options: argparse.Namespace, shown: terminal.Terminal) -> int:
     from lockstitch.cli.local import opened
 
-    modules = {"import": "imports"}
-    verb = import_module(f"lockstitch.cli.{modules.get(options.verb, options.verb)}")
     async with opened(options.data_dir) as local:
-        return await verb.run(local, options, shown)
+        return await run(local, options, shown)

@@ -19,6 +19,15 @@ USAGE = 2
 INTERNAL = 70
 INTERRUPTED = 130
 
+STATUSES = {
+    OK: "it is done, and everything that was asked for is there",
+    FAILED: "it did not come about: not found, refused, a conflict, no room, or something is wrong (doctor, verify)",
+    USAGE: "the arguments or the data root cannot be used; nothing was done",
+    INTERNAL: "an internal error: please report it",
+    INTERRUPTED: "interrupted from the keyboard",
+}
+"""What each exit status says. Whoever stops reading the output early (`head`) ends a command with 0."""
+
 _STATUSES = {"invalidParams": USAGE, "methodNotFound": USAGE, "methodRetired": USAGE, "internalError": INTERNAL}
 
 

@@ -9,7 +9,9 @@ import io
 import os
 import shutil
 import sys
-from typing import TextIO
+from typing import TextIO, cast
+
+from lockstitch.cli.pager import Pager
 
 _COLOURS = {
     "bold": "1",
@@ -24,10 +26,19 @@ _COLOURS = {
 
 
 class Terminal:
-    """Standard output of one command."""
+    """Standard output of one command, and the keyboard if there is one."""
 
-    def __init__(self, output: TextIO, *, coloured: bool, width: int, is_terminal: bool) -> None:
+    def __init__(
+        self,
+        output: TextIO,
+        *,
+        coloured: bool,
+        width: int,
+        is_terminal: bool,
+        keyboard: TextIO | None = None,
+    ) -> None:
         self._output = output
+        self._keyboard = keyboard
         self.coloured = coloured
         self.width = width
         self.is_terminal = is_terminal
@@ -76,23 +87,57 @@ class Terminal:
         title = cut(title, width - 6)
         return self.paint("── ", "dim") + title + self.paint(" " + "─" * (width - cells(title) - 4), "dim")
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there who could answer."""
+        return self._keyboard is not None
+
+    def ask(self, question: str) -> bool:
+        """Whether the answer to the question is yes. No answer is no."""
+        if self._keyboard is None:
+            return False
+        self._output.write(f"{question} [y/N] ")
+        self.flush()
+        return self._keyboard.readline().strip().lower() in ("y", "yes")
+
+    def again(self, text: str) -> None:
+        """Put this text in the place of the line that the cursor is on: for progress, on a terminal only."""
+        self._output.write(f"\r\x1b[K{text}")
+        self.flush()
+
     def flush(self) -> None:
         """Have everything written. Raises BrokenPipeError if nobody reads any more."""
         self._output.flush()
 
+    def end(self) -> None:
+        """Have everything written and read. Raises BrokenPipeError if nobody reads any more."""
+        if isinstance(self._output, Pager):
+            self._output.end()
+        else:
+            self._output.flush()
 
-def of_process() -> Terminal:
-    """The terminal, or pipe, or file that this process writes to."""
+
+def of_process(colour: str = "auto", *, paged: bool = False) -> Terminal:
+    """The terminal, or pipe, or file that this process writes to. `paged`: what is too long for it goes to a pager."""
     output: TextIO = sys.stdout
     is_terminal = output.isatty()
-    if isinstance(output, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper):
         if is_terminal:
-            output.reconfigure(errors="replace")
+            sys.stdout.reconfigure(errors="replace")  # pyright: ignore[reportUnknownMemberType] - the stub's own gap
         else:
-            output.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # pyright: ignore[reportUnknownMemberType]
     may_colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    width = shutil.get_terminal_size((80, 24)).columns if is_terminal else 80
-    return Terminal(sys.stdout, coloured=may_colour, width=max(40, width), is_terminal=is_terminal)
+    size = shutil.get_terminal_size((80, 24))
+    keyboard = sys.stdin if is_terminal and sys.stdin is not None and sys.stdin.isatty() else None  # pyright: ignore[reportUnnecessaryComparison] - None where it was closed
+    if paged and keyboard is not None and os.environ.get("TERM") != "dumb":
+        output = cast("TextIO", Pager(output, size.lines, os.environ))
+    return Terminal(
+        output,
+        coloured=may_colour if colour == "auto" else colour == "always",
+        width=max(40, size.columns if is_terminal else 80),
+        is_terminal=is_terminal,
+        keyboard=keyboard,
+    )
 
 
 def let_go_of_stdout() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import OK
+from lockstitch.cli.outcome import OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cut, moment, one_line, padded, short_ids
 from lockstitch.codec import encode
@@ -19,7 +20,7 @@ _PAGE = 500
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
     """List threads, one a line."""
     wanted = None if options.all else options.limit
-    found = [thread async for thread in all_threads(local, wanted, filters_of(options))]
+    found = await _found(local, options)
     if options.json:
         terminal.json(encode({"data": found}))
         return OK
@@ -34,12 +35,12 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     project_width = (terminal.width - len(head)) // 2 if wide else 0
     terminal.line(terminal.paint(head + (padded("PROJECT", project_width) if wide else "") + "TITLE", "dim"))
     for thread, short in zip(found, shorts, strict=True):
-        used = thread.get("recencyAt") or thread["updatedAt"]
+        used = thread["updatedAt"]
         files = thread["fileCheckpointSummary"]["count"]
         fields = f"{moment(used):16}  {thread['turnCount']:5}  {files:5}  "
         project = padded(one_line(thread["cwd"]), project_width - 2) + "  " if wide else ""
-        title = cut(one_line(title_of(thread)), terminal.width - len(head) - project_width)
         marks = _marks(thread)
+        title = cut(one_line(title_of(thread)), terminal.width - len(head) - project_width - len(marks))
         line = terminal.paint(padded(short, id_width), "cyan") + "  " + fields
         terminal.line(
             line + terminal.paint(project, "dim") + (terminal.paint(marks, "yellow") if marks else "") + title
@@ -52,11 +53,46 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
 def filters_of(options: argparse.Namespace) -> dict[str, Any]:
     """The params of thread/list that the options ask for."""
     filters: dict[str, Any] = {"archived": options.archived}
-    if options.cwd is not None:
-        filters["cwd"] = os.path.abspath(options.cwd)
+    if options.project is not None:
+        filters["cwd"] = os.path.abspath(options.project)
     if options.search is not None:
         filters["searchTerm"] = options.search
     return filters
+
+
+async def _found(local: Local, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The threads that the options mean. Raises BadArgumentsError for a day that is none."""
+    wanted = None if options.all else options.limit
+    since = None if options.since is None else day(options.since).timestamp()
+    until = None if options.until is None else (day(options.until) + timedelta(days=1)).timestamp()
+    found: list[dict[str, Any]] = []
+    filters = filters_of(options)
+    among = wanted if since is None and until is None else None
+    async for thread in all_threads(local, among, filters):
+        used = thread["updatedAt"]
+        if since is not None and used < since:
+            break  # the rest is older still
+        if until is not None and used >= until:
+            continue
+        found.append(thread)
+        if wanted is not None and len(found) == wanted:
+            break
+    return found
+
+
+def day(text: str) -> datetime:
+    """The beginning of a day by the clock on the wall: `2026-11-30`, `today`, `yesterday`, `7d` ago."""
+    today = datetime.now(UTC).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    named = {"today": 0, "yesterday": 1}.get(text)
+    if named is None and text[:-1].isascii() and text[:-1].isdigit() and text[-1:] == "d" and len(text) < 7:
+        named = int(text[:-1])
+    if named is not None:
+        return today - timedelta(days=named)
+    try:
+        year, month, date = (int(part) for part in text.split("-"))
+        return datetime(year, month, date).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise BadArgumentsError(f"not a day: {text!r}; such as 2026-11-30, today, yesterday, or 7d") from None
 
 
 async def all_threads(local: Local, wanted: int | None, filters: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
@@ -86,7 +122,7 @@ def _marks(thread: dict[str, Any]) -> str:
 
 
 def _nothing(options: argparse.Namespace, local: Local) -> str:
-    if options.archived or options.cwd is not None or options.search is not None:
+    if options.archived or any((options.project, options.search, options.since, options.until)):
         return "No such thread."
     place = one_line(local.settings.data_root)
     return f"No threads yet in {place}. `lockstitch import PATH` takes over sessions of other tools."

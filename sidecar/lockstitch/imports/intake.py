@@ -41,7 +41,7 @@ class Preparation(Protocol):
 
     def spill(self, item: dict[str, Any]) -> dict[str, Any]: ...
     def diff(
-        self, sidecar: Any, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+        self, sidecar: Any, key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText: ...
 
 

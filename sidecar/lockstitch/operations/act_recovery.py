@@ -21,7 +21,7 @@ from lockstitch.errors import LockstitchError, NotFoundError
 from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.platform.beneath import CAN_OPEN_BENEATH, OpenDirectory
 from lockstitch.timeline.admission import Admission, Incoming
-from lockstitch.timeline.checkpoints import ABSENT, Snapshot
+from lockstitch.timeline.checkpoints import ABSENT, Snapshot, path_key
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
 
@@ -102,7 +102,11 @@ async def record_rescued(runtime: Runtime, thread_id: str, rescued: list[tuple[s
         return [
             (path, content)
             for path, content in rescued
-            if view.connection.execute(query, (number, path_to_wire(path)["path"], content.sha256)).fetchone() is None
+            for wire in [path_to_wire(path)]
+            if view.connection.execute(
+                query, (number, path_key(wire["path"], wire.get("pathBase64")), content.sha256)
+            ).fetchone()
+            is None
         ]
 
     unknown = await runtime.read_thread(thread_id, known)

@@ -281,7 +281,7 @@ class _Act:
         if source == "restore":
             snapshot.fields["rewindId"] = self._id
         if before is not None:
-            self._runtime.contents_of(self._thread_id).diff(self._sidecar, wire["path"], None, before, after)
+            self._runtime.contents_of(self._thread_id).diff(self._sidecar, snapshot.key, None, before, after)
         return snapshot
 
     @staticmethod

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_version
-from lockstitch.artifacts.paths import artifact_id, folder_name
+from lockstitch.artifacts.paths import artifact_id, folder_name, path_of_key
+from lockstitch.artifacts.safety import SafetyCopies
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
 from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
@@ -35,9 +36,12 @@ _REMEMBERED = 256
 class Contents:
     """The stores of one data root. Safe for several threads."""
 
-    def __init__(self, artifacts: Path, exports: Path, root_id: str) -> None:
+    def __init__(self, artifacts: Path, exports: Path, root_id: str, alone: Callable[[], bool] = lambda: False) -> None:
+        """`alone` tells whether no other process works on the data root."""
         self._artifacts, self._exports, self._root_id = artifacts, exports, root_id
         self.outputs = Store(artifacts)
+        self.outputs.alone = self._alone = alone
+        self.safety = SafetyCopies(self.outputs)
         self._sidecars: dict[str | None, Sidecar] = {}
         self._of_thread: dict[str, Sidecar] = {}
         self._diffs: OrderedDict[tuple[Any, ...], DiffText] = OrderedDict()
@@ -49,8 +53,11 @@ class Contents:
             found = self._sidecars.get(workspace)
             if found is None:
                 path = None if workspace is None else Path(workspace)
-                found = self._sidecars[workspace] = open_sidecar(path, self._root_id, self._artifacts)
+                found = self._sidecars[workspace] = self._open_sidecar(path)
             return found
+
+    def _open_sidecar(self, workspace: Path | None) -> Sidecar:
+        return open_sidecar(workspace, self._root_id, self._artifacts, self.safety, self._alone)
 
     def of_thread(self, thread_id: str, workspace: str | None) -> Sidecar:
         """The sidecar of a thread's workspace, remembered for the writer."""
@@ -62,9 +69,9 @@ class Contents:
         return "dataRoot" if sidecar.workspace is None or sidecar.problem else "workspace"
 
     @staticmethod
-    def artifact_of(path: str) -> str:
-        """The id of a path's version documents."""
-        return artifact_id(path)
+    def artifact_of(key: str) -> str:
+        """The id of the version documents of a path, by what rows call it."""
+        return artifact_id(path_of_key(key))
 
     def owned(self, row: ThreadRow, only: Sequence[str]) -> list[Path]:
         """What goes with a deleted thread: its documents and exports, and contents that no other refers to."""
@@ -78,24 +85,25 @@ class Contents:
     def diff_of_thread(self, thread_id: str) -> DiffOf:
         """How the writer makes a diff: from what was prepared, else from the contents."""
 
-        def diff_of(path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]) -> DiffText:
+        def diff_of(key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]) -> DiffText:
             sidecar = self._of_thread.get(thread_id.lower()) or self.sidecar(None)
-            return self.diff(sidecar, path, old_path, before, after)
+            return self.diff(sidecar, key, old_key, before, after)
 
         return diff_of
 
     def diff(
-        self, sidecar: Sidecar, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
+        self, sidecar: Sidecar, key: str, old_key: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText:
         """The bounded unified diff between two sides; empty where one of them is not known."""
-        key = (path, old_path, *_identity(before), *_identity(after))
+        asked = (key, old_key, *_identity(before), *_identity(after))
         with self._lock:
-            known = self._diffs.get(key)
+            known = self._diffs.get(asked)
         if known is not None:
             return known
-        made = self._make_diff(sidecar, path, old_path, before, after)
+        old_path = None if old_key is None else path_of_key(old_key)
+        made = self._make_diff(sidecar, path_of_key(key), old_path, before, after)
         with self._lock:
-            self._diffs[key] = made
+            self._diffs[asked] = made
             while len(self._diffs) > _REMEMBERED:
                 self._diffs.popitem(last=False)
         return made

@@ -64,9 +64,7 @@ def _refuse_too_large(call: Call, value: dict[str, Any]) -> None:
 
 
 async def _write_pack(runtime: Runtime, call: Call, facts: ThreadFacts, exported_at: str) -> dict[str, Any]:
-    target = await runtime.slowly(
-        lambda: open_target(runtime, facts.workspace, facts.thread_id, "evidence", exported_at)
-    )
+    target = await open_target(runtime, facts.workspace, facts.thread_id, "evidence", exported_at)
     gaps = [*facts.gaps, *([target.problem] if target.problem else [])]
     get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
 from lockstitch.artifacts.paths import folder_name
 from lockstitch.errors import StorageError
 from lockstitch.exports.folder import StagedFolder
 from lockstitch.exports.seal import FileSeal
 from lockstitch.operations.call import Call
+from lockstitch.operations.cancelling import to_its_end
 from lockstitch.operations.runtime import Runtime
 from lockstitch.platform.beneath import descend, open_root
 from lockstitch.platform.files import make_private_directory, storage_error, storage_errors
@@ -33,8 +32,16 @@ class Target:
     """Why it is not in the workspace."""
 
 
-def open_target(runtime: Runtime, workspace: str | None, thread_id: str, kind: str, exported_at: str) -> Target:
-    """Begin a folder. Raises StorageError."""
+async def open_target(runtime: Runtime, workspace: str | None, thread_id: str, kind: str, exported_at: str) -> Target:
+    """Begin a folder, which the caller hands to `write_folder` without waiting in between. Raises StorageError."""
+    return await to_its_end(
+        runtime,
+        lambda: _open_target(runtime, workspace, thread_id, kind, exported_at),
+        lambda target: target.folder.abandon(),
+    )
+
+
+def _open_target(runtime: Runtime, workspace: str | None, thread_id: str, kind: str, exported_at: str) -> Target:
     parts = ("exports", folder_name(thread_id), kind)
     problem = None
     if workspace is not None:
@@ -88,19 +95,19 @@ async def write_folder(
     A step sees what was written before it. Raises StorageError.
     """
     files: list[FileSeal] = []
-    await call.progress("begin", current=0, total=total)
     try:
+        await call.progress("begin", current=0, total=total)
         for step in steps:
             source = iter(step(files))
             while True:
-                more = await runtime.slowly(lambda source=source: _write_next(target.folder, source, files))
+                more = await to_its_end(runtime, lambda source=source: _write_next(target.folder, source, files))
                 if not more:
                     break
                 await call.progress("report", current=min(len(files), total), total=total)
+        call.commit_point()
         name = await runtime.slowly(target.folder.finish)
     except BaseException:
-        with anyio.CancelScope(shield=True):
-            await runtime.slowly(target.folder.abandon)
+        await to_its_end(runtime, target.folder.abandon)
         raise
     await call.progress("end", current=total, total=total)
     return Written(name, f"{target.relative}/{name}", f"{target.absolute}/{name}", files)

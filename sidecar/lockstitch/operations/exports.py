@@ -6,6 +6,7 @@ Invariant: no file that exists is written over.
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Any
 from lockstitch.artifacts.names import is_protected
 from lockstitch.artifacts.store import stage
 from lockstitch.errors import InvalidError, RefusedError
+from lockstitch.exports.bundle import bundle_of
 from lockstitch.exports.evidence_pack import events_file
+from lockstitch.exports.facts import ThreadFacts
 from lockstitch.exports.markdown import markdown_of
 from lockstitch.operations.call import Call
 from lockstitch.operations.evidence import gathered
@@ -25,6 +28,7 @@ from lockstitch.timeline.reader import View
 from lockstitch_protocol.thread_export import ThreadExportParams
 
 MOST_IN_A_REPLY = 64 << 20
+WARNING = "Secrets were not looked for: the bundle holds everything that the thread holds. Hand it on with care."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class _Document:
     data: bytes
     partial: bool
     redactions: dict[str, int] | None = None
+    warning: str | None = None
 
 
 async def export(runtime: Runtime, call: Call, params: ThreadExportParams) -> dict[str, Any]:
@@ -43,8 +48,9 @@ async def export(runtime: Runtime, call: Call, params: ThreadExportParams) -> di
     document = await _document(runtime, params)
     value: dict[str, Any] = {}
     if target is None:
-        value["content"] = _content(document.data)
+        value.update(_content(document.data, is_text=params.format != "bundle"))
     else:
+        call.commit_point()  # the file is there or not: a cancel comes too late
         await runtime.slowly(lambda: _write_new(target, document.data))
         value["path"] = str(target)
     await call.progress("end")
@@ -53,18 +59,37 @@ async def export(runtime: Runtime, call: Call, params: ThreadExportParams) -> di
         value["partial"] = True
     if document.redactions is not None:
         value["redactions"] = document.redactions
+    if document.warning is not None:
+        value["warning"] = document.warning
     return value
 
 
 async def _document(runtime: Runtime, params: ThreadExportParams) -> _Document:
-    if params.format == "jsonl" and not params.redact:
+    redact = params.format != "bundle" if params.redact is None else params.redact
+    if params.format == "jsonl" and not redact:
         return await runtime.read_thread(params.thread_id, lambda view: _rollout(view, params.thread_id))
-    facts = await gathered(runtime, params.thread_id, None, redact=params.redact)
+    facts = await gathered(runtime, params.thread_id, None, redact=redact)
+    if params.format == "bundle":
+        return await _bundle(runtime, facts)
     partial = bool(facts.thread.get("partial"))
     if params.format == "jsonl":
         return _Document(events_file(facts), partial, facts.redactions)
     text = await runtime.slowly(lambda: markdown_of(facts))
     return _Document(text.encode("utf-8", "replace"), partial, facts.redactions)
+
+
+async def _bundle(runtime: Runtime, facts: ThreadFacts) -> _Document:
+    whole = facts.redactions is None
+    lines = facts.lines
+    if whole and not facts.verbatim:  # damage and all: what is imported is what is here
+        raw = await runtime.read_thread(facts.thread_id, lambda view: _rollout(view, facts.thread_id))
+        rollout = raw.data
+    else:
+        rollout = b"".join(line + b"\n" for line in lines)
+    get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
+    data = await runtime.slowly(lambda: bundle_of(facts, rollout, get))
+    partial = bool(facts.thread.get("partial"))
+    return _Document(data, partial, facts.redactions, WARNING if whole else None)
 
 
 def _rollout(view: View, thread_id: str) -> _Document:
@@ -74,7 +99,7 @@ def _rollout(view: View, thread_id: str) -> _Document:
         return _Document(rollout.read_bytes(0, thread.size), bool(thread.partial))
 
 
-def _content(data: bytes) -> str:
+def _content(data: bytes, *, is_text: bool) -> dict[str, str]:
     if len(data) > MOST_IN_A_REPLY:
         raise RefusedError(
             f"The document has {len(data)} bytes, too many for a reply; give a path.",
@@ -82,8 +107,10 @@ def _content(data: bytes) -> str:
             bytes=len(data),
             limit=MOST_IN_A_REPLY,
         )
+    if not is_text:
+        return {"contentBase64": b64encode(data).decode()}
     try:
-        return data.decode()
+        return {"content": data.decode()}
     except UnicodeDecodeError:
         raise RefusedError("The rollout holds damaged bytes that are no text; give a path to get them.") from None
 

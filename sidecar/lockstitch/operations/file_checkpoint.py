@@ -8,7 +8,7 @@ from typing import Any
 
 from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import as_text
-from lockstitch.artifacts.paths import path_from_wire
+from lockstitch.artifacts.paths import path_from_wire, path_of_key, path_to_wire, printable
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.codec import ParseError, mapping, present
 from lockstitch.diff import diff_files
@@ -22,6 +22,7 @@ from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.checkpoints import Recorded, recorded, summaries_of
 from lockstitch.timeline import queries
 from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
@@ -41,6 +42,9 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         path = params.path
         if path is not None and thread.cwd and path.startswith(thread.cwd.rstrip("/") + "/"):
             path = path[len(thread.cwd.rstrip("/")) + 1 :]
+        if params.path_base64 is not None:
+            exact = path_to_wire(path_from_wire(None, params.path_base64))
+            path = path_key(exact["path"], exact.get("pathBase64"))
         page = queries.checkpoints(
             view,
             thread.thread_no,
@@ -96,7 +100,13 @@ class _Found:
 
     @property
     def path(self) -> str:
-        return path_from_wire(self.row.path, self.recorded.record.get("pathBase64"))
+        """As the disk has it."""
+        return self.recorded.exact_path
+
+    @property
+    def shown_path(self) -> str:
+        """As it can be sent."""
+        return self.recorded.record["path"]
 
     def side(self, name: str) -> dict[str, Any] | None:
         """The recorded reference of a side; None: there is no file on it."""
@@ -107,7 +117,7 @@ class _Found:
         if side is None:
             return None
         if side.get("contentStatus") != "available":
-            raise unavailable(side.get("contentStatus") or "missing", self.row.path)
+            raise unavailable(side.get("contentStatus") or "missing", self.shown_path)
         return self.sidecar.get(side["sha256"])
 
     def live(self) -> Any:
@@ -133,7 +143,7 @@ def _recorded(view: View, thread: ThreadRow, row: CheckpointRow, lines: Lines) -
     try:
         return recorded(view, thread, row, lines)
     except ParseError:
-        raise unavailable("corrupt", row.path) from None
+        raise unavailable("corrupt", printable(path_of_key(row.path))) from None
 
 
 def _history(view: View, thread: ThreadRow, path: str, lines: Lines) -> list[dict[str, Any]]:
@@ -179,7 +189,7 @@ def _details(found: _Found, params: wire.FileCheckpointGetParams) -> dict[str, A
         "threadId": found.thread.thread_id,
         "checkpoint": found.recorded.summary(),
         "side": side_name,
-        "livePath": found.row.path,
+        "livePath": found.shown_path,
     }
     if found.recorded.snapshot_path is not None:
         value["snapshotPath"] = found.recorded.snapshot_path
@@ -277,9 +287,9 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
         old, old_mode, old_path = found.bytes_of(after), mapping(after).get("mode"), None
         live = found.live()
         if live is None:
-            raise unavailable("missing", found.row.path)
+            raise unavailable("missing", found.shown_path)
         if live.status not in ("available", "missing"):
-            raise unavailable(live.status, found.row.path)
+            raise unavailable(live.status, found.shown_path)
         new, new_mode = live.data, live.mode
         previous, current = record.get("versionId"), None
     else:
@@ -290,7 +300,8 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
         holder = found if other is None else other
         old, old_mode = holder.bytes_of(before), mapping(before).get("mode")
         new, new_mode = found.bytes_of(after), mapping(after).get("mode")
-        old_path = record.get("oldPath") if other is None else other.row.path
+        old_key = found.recorded.old_key if other is None else other.row.path
+        old_path = None if old_key is None else path_of_key(old_key)
         current = record.get("versionId")
         previous = record.get("previousVersionId") if other is None else other.recorded.record.get("versionId")
     if current is not None:
@@ -301,7 +312,7 @@ def _difference(found: _Found, other: _Found | None, params: wire.FileCheckpoint
         old,
         new,
         path=found.path,
-        old_path=old_path if old_path != found.row.path else None,
+        old_path=old_path if old_path != found.path else None,
         context=params.context_lines,
         max_bytes=params.max_bytes,
         before_mode=old_mode,
@@ -337,12 +348,15 @@ def _recorded_patch(patch: str) -> dict[str, Any]:
 
 async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptureParams) -> dict[str, Any]:
     """Read files now: before an edit it fixes what they were, after one it records what happened."""
-    if len(set(params.paths)) != len(params.paths):
+    paths = [*(params.paths or []), *(path_from_wire(None, one) for one in params.paths_base64 or [])]
+    if not paths:
+        raise InvalidError.at("paths", "must name at least one file")
+    if len(set(paths)) != len(paths):
         raise InvalidError.at("paths", "names a file twice")
     snapshots = Snapshots(runtime, params.session_id)
     async with runtime.order.turn(params.session_id):
         await snapshots.open()
-        events, failed = await runtime.slowly(lambda: _captured(snapshots, params))
+        events, failed = await runtime.slowly(lambda: _captured(snapshots, paths, params.reason))
 
         def build(admission: Admission) -> None:
             turn_id = params.turn_id or admission.open_turn_id
@@ -354,31 +368,33 @@ async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptu
         done = await runtime.perform(call, job)
     await snapshots.write_documents(done.thread, stored_events(done))
     captured: list[dict[str, Any]] = []
+    told: set[str] = set()
     for sequence, draft in stored_events(done):
         if draft.type == "artifact.snapshot":
-            summary = Recorded(done.thread, runtime.root_id, sequence, draft).summary()
+            made = Recorded(done.thread, runtime.root_id, sequence, draft)
+            told.add(made.key)
+            summary = made.summary()
             if summary.get("status") == "failed":
                 failed.append(_failure(summary))
             else:
                 captured.append(summary)
-    told = {summary["path"] for summary in captured} | {entry["path"] for entry in failed}
-    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.path not in told]
+    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.key not in told]
     return {"captured": captured, "unchanged": unchanged, "failed": failed}
 
 
 def _captured(
-    snapshots: Snapshots, params: wire.FileCheckpointCaptureParams
+    snapshots: Snapshots, paths: list[str], reason: str | None
 ) -> tuple[list[Incoming], list[dict[str, Any]]]:
     """Each file as an event; a path that may not be read, or a file that cannot, stops none of the others."""
     events: list[Incoming] = []
     failed: list[dict[str, Any]] = []
-    for path in params.paths:
+    for path in paths:
         try:
-            snapshot = snapshots.captured(path, params.reason)
+            snapshot = snapshots.captured(path, reason)
         except LockstitchError as error:
             if error.kind in ("workspaceNotLinked", "workspaceUnavailable"):
                 raise
-            failed.append({"path": path, "reason": error.message})
+            failed.append({**path_to_wire(path), "reason": error.message})
             continue
         events.append(Incoming("artifact.snapshot", {}, own=True, snapshot=snapshot))
     return events, failed
@@ -386,4 +402,5 @@ def _captured(
 
 def _failure(summary: dict[str, Any]) -> dict[str, Any]:
     status = mapping(summary.get("after")).get("contentStatus", "unreadable")
-    return {"path": summary["path"], "reason": status, "checkpointId": summary["checkpointId"]}
+    told = {name: summary[name] for name in ("path", "pathBase64", "checkpointId") if name in summary}
+    return {**told, "reason": status}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lockstitch.artifacts.paths import path_from_wire
+from lockstitch.artifacts.paths import path_of_key
 from lockstitch.artifacts.restore_plan import Wanted, mode_of
 from lockstitch.codec import ParseError, mapping
 from lockstitch.operations.views.checkpoints import Recorded
@@ -38,13 +38,15 @@ class _Rename:
 
 
 class FileStates:
-    """The files of one thread, on one view."""
+    """The files of one thread, on one view. A path is here what its rows call it, `path_key`."""
 
     def __init__(self, view: View, thread: ThreadRow, lines: Lines) -> None:
         self._view, self._thread, self._lines = view, thread, lines
         rows = self._rows("op='renamed' ORDER BY sequence")
-        named = [(row, self.record(row).get("oldPath")) for row in rows]
-        self._renames = [_Rename(row.sequence, old, row) for row, old in named if isinstance(old, str)]
+        named = [(row, self._recorded(row)) for row in rows]
+        self._renames = [
+            _Rename(row.sequence, found.old_key, row) for row, found in named if found and found.old_key is not None
+        ]
 
     # -- what is asked ----------------------------------------------------------------------------------------
     def touched_after(self, sequence: int) -> list[str]:
@@ -87,22 +89,12 @@ class FileStates:
         mode = None
         if reference is not None and reference.get("mode") is None:
             mode = self._newest_mode(path)
-        return Wanted(self.exact(path), reference, known, absent, side.unavailable, side.reason, mode)
-
-    def exact(self, path: str) -> str:
-        """The path as the disk has it: one that is not Unicode is written down beside its printable form."""
-        if "\ufffd" not in path:
-            return path
-        row = self._one("path=? AND op<>'confirmed' ORDER BY sequence DESC", path)
-        return path if row is None else path_from_wire(path, self.record(row).get("pathBase64"))
+        return Wanted(path_of_key(path), reference, known, absent, side.unavailable, side.reason, mode)
 
     def record(self, row: CheckpointRow) -> dict[str, Any]:
         """The `checkpoint` object of a row; empty if its line is damaged."""
-        try:
-            line = self._lines.line(row.line_at, row.line_length)
-            return Recorded.of_line(self._thread, self._view.root_id, line).record
-        except (DamagedLineError, ParseError):
-            return {}
+        found = self._recorded(row)
+        return {} if found is None else found.record
 
     def side_of(self, row: CheckpointRow, name: str) -> Side:
         """One recorded side of a checkpoint."""
@@ -113,6 +105,12 @@ class FileStates:
         if reference is not None and reference.get("contentStatus") != "available":
             return Side(unavailable=reference.get("contentStatus") or "missing")
         return Side(reference)
+
+    def _recorded(self, row: CheckpointRow) -> Recorded | None:
+        try:
+            return Recorded.of_line(self._thread, self._view.root_id, self._lines.line(row.line_at, row.line_length))
+        except (DamagedLineError, ParseError):
+            return None
 
     # -- how it is found --------------------------------------------------------------------------------------
     def _rows(self, where: str, *values: Any) -> list[CheckpointRow]:

@@ -305,7 +305,7 @@ def _check_rollback(admission: Admission, turn_ids: list[str], begun: list[str])
 
 def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
     """The payload of `thread.started`. Looks at the disk for the directory's key."""
-    payload: dict[str, Any] = {"format": FORMAT}
+    payload: dict[str, Any] = {"format": FORMAT, "threadId": thread.source_thread_id}
     if thread.cwd is not None:
         payload.update(cwd=thread.cwd, workspaceKey=key_of_directory(thread.cwd), workspaceLinked=False)
     for name, value in (

@@ -23,7 +23,7 @@ async def export(runtime: Runtime, call: Call, params: ReplayCaseExportParams) -
     runtime.ephemeral.refuse(params.session_id, "written into a replay case")
     exported_at = runtime.now()
     facts = await gathered(runtime, params.session_id, None, redact=params.redact)
-    target = await runtime.slowly(lambda: open_target(runtime, facts.workspace, facts.thread_id, "replay", exported_at))
+    target = await open_target(runtime, facts.workspace, facts.thread_id, "replay", exported_at)
     gaps = [*facts.gaps, *([target.problem] if target.problem else [])]
     get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
 

@@ -51,9 +51,9 @@ def checkpoint_row(view: View, thread: ThreadRow, checkpoint_id: str) -> Checkpo
 
 def _sides(states: FileStates, row: CheckpointRow, found: Recorded, side: str) -> list[tuple[str, Side]]:
     """The files that one side of a checkpoint is about: before a rename these are two."""
-    old_path = found.record.get("oldPath")
-    if side == "before" and row.op == "renamed" and isinstance(old_path, str):
-        return [(old_path, states.side_of(row, "before")), (row.path, Side())]
+    old_key = found.old_key
+    if side == "before" and row.op == "renamed" and old_key is not None:
+        return [(old_key, states.side_of(row, "before")), (row.path, Side())]
     return [(row.path, states.side_of(row, side))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lockstitch.artifacts.paths import path_to_wire, workspace_path
+from lockstitch.artifacts.paths import path_from_wire, path_of_key, printable, workspace_path
 from lockstitch.errors import NotFoundError
 from lockstitch.operations.acts import Asked, Consent, perform
 from lockstitch.operations.call import Call
@@ -30,7 +30,7 @@ async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dic
         sequence = turn.first_sequence - 1 if before else turn.last_sequence
         with view.rollout(thread) as rollout:
             states = FileStates(view, thread, rollout.lines)
-            paths = _chosen(states.touched_after(sequence), params.paths, thread)
+            paths = _chosen(states.touched_after(sequence), params, thread)
             sides = [
                 states.before_edits_since(path, sequence) if before else states.at(path, sequence) for path in paths
             ]
@@ -45,21 +45,26 @@ async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dic
     return {"plan": done.plan(), "applied": done.applied, "rewindId": act_id}
 
 
-def _chosen(touched: list[str], asked: list[str] | None, thread: ThreadRow) -> list[str]:
+def _chosen(touched: list[str], params: wire.RewindParams, thread: ThreadRow) -> list[str]:
     """The files to rewind; a folder stands for all that is under it. Raises RefusedError, NotFoundError."""
-    if asked is None:
+    if params.paths is None and params.paths_base64 is None:
         return touched
     found: dict[str, None] = {}
-    for one in asked:
-        path = path_to_wire(workspace_path(one.rstrip("/") or one, thread.cwd))["path"]
-        matching = [name for name in touched if name == path or name.startswith(f"{path}/")]
+    for one in [*(params.paths or []), *(path_from_wire(None, each) for each in params.paths_base64 or [])]:
+        path = workspace_path(one.rstrip("/") or one, thread.cwd)
+        matching = [key for key in touched if _is_meant(path_of_key(key), path)]
         if not matching:
             raise NotFoundError(
-                f"Thread {thread.thread_id} recorded no change of {path} since then; a dry run without `paths` shows "
-                "what it did record.",
+                f"Thread {thread.thread_id} recorded no change of {printable(path)} since then; a dry run without "
+                "`paths` shows what it did record.",
                 kind="checkpointNotFound",
                 threadId=thread.thread_id,
-                path=path,
+                path=printable(path),
             )
         found.update(dict.fromkeys(matching))
     return sorted(found)
+
+
+def _is_meant(path: str, asked: str) -> bool:
+    """Whether a path is the one asked for, or under it; also by what a name that is not Unicode prints like."""
+    return any(name == asked or name.startswith(f"{asked}/") for name in (path, printable(path)))

@@ -127,7 +127,7 @@ class Runtime:
         await self.interrupt_dead_turns()
 
     def _open(self) -> None:
-        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
+        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
         self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
@@ -139,6 +139,7 @@ class Runtime:
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
+            root_ids=frozenset({self.root_id}),
         )
         self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
         self.feed = Feed(self)

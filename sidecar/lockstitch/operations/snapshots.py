@@ -100,7 +100,7 @@ class Snapshots:
             diff=found.get("diff") if after is NOT_CAPTURED or before is NOT_CAPTURED else None,
         )
         snapshot.place = self.place()
-        self._fill(snapshot, path, found)
+        self._fill(snapshot, path, found, old_path)
         return snapshot
 
     def _after(
@@ -166,12 +166,14 @@ class Snapshots:
         assert self.sidecar is not None
         return self._contents.place_of(self.sidecar)
 
-    def _fill(self, snapshot: Snapshot, path: str, found: dict[str, Any]) -> None:
+    def _fill(self, snapshot: Snapshot, path: str, found: dict[str, Any], old_path: str | None = None) -> None:
         assert self.sidecar is not None
         wire = path_to_wire(path)
         fields = snapshot.fields
         if "pathBase64" in wire:
             fields["pathBase64"] = wire["pathBase64"]
+        if old_path is not None and "pathBase64" in (old := path_to_wire(old_path)):
+            fields["oldPathBase64"] = old["pathBase64"]
         for name, stored in _STORED_FIELDS.items():
             if found.get(name) is not None:
                 fields[stored] = found[name]
@@ -204,12 +206,13 @@ class Snapshots:
         """Make the diffs that the writer will ask for, as far as they can be foreseen."""
         assert self.sidecar is not None
         for snapshot in snapshots:
-            if snapshot.path not in self._last:
-                self._last[snapshot.path] = _last_side(view, row, snapshot.path)
-            before = snapshot.before or snapshot.disk or self._last[snapshot.path] or NOT_CAPTURED
+            key = snapshot.key
+            if key not in self._last:
+                self._last[key] = _last_side(view, row, key)
+            before = snapshot.before or snapshot.disk or self._last[key] or NOT_CAPTURED
             if snapshot.diff is None:
-                self._contents.diff(self.sidecar, snapshot.path, snapshot.old_path, before, snapshot.after)
-            self._last[snapshot.path] = snapshot.after
+                self._contents.diff(self.sidecar, key, snapshot.old_key, before, snapshot.after)
+            self._last[key] = snapshot.after
 
     async def write_documents(self, thread: ThreadRow, drafts: Sequence[tuple[int, Draft]]) -> None:
         """Write the version documents of what was stored. For people: a failure costs only them."""
@@ -231,8 +234,8 @@ def stored_events(done: Appended) -> list[tuple[int, Draft]]:
     return list(enumerate(done.drafts, done.first_sequence))
 
 
-def _last_side(view: View, row: ThreadRow, path: str) -> dict[str, Any] | None:
-    version = view.rows.latest_version(row.thread_no, path)
+def _last_side(view: View, row: ThreadRow, key: str) -> dict[str, Any] | None:
+    version = view.rows.latest_version(row.thread_no, key)
     if version is None:
         return None
     if version.absent:

@@ -201,7 +201,7 @@ async def _verify_thread(runtime: Runtime, thread_id: str, found: _Findings) -> 
 
     try:
         row, rows, contents = await runtime.read_thread(thread_id, look)
-        compared = await runtime.slowly(lambda: compare(runtime.root, runtime.boots, row, rows))
+        compared = await runtime.slowly(lambda: compare(runtime.root, runtime.root_id, runtime.boots, row, rows))
     except NotFoundError:
         return  # deleted meanwhile
     except LockstitchError as error:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         storage,
         storage_gc,
         thread,
+        thread_import,
         thread_moves,
         thread_reads,
         turn,
@@ -52,6 +53,7 @@ else:
     storage = LaterModule("lockstitch.operations.storage")
     storage_gc = LaterModule("lockstitch.operations.storage_gc")
     thread = LaterModule("lockstitch.operations.thread")
+    thread_import = LaterModule("lockstitch.operations.thread_import")
     thread_moves = LaterModule("lockstitch.operations.thread_moves")
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
@@ -81,6 +83,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "thread/search": search.search,
     "thread/replay": replay.replay,
     "thread/export": exports.export,
+    "thread/import": thread_import.import_,
     "turn/start": turn.start,
     "turn/interrupt": turn.interrupt,
     "turn/steer": turn.steer,

@@ -184,7 +184,7 @@ async def metadata_update(runtime: Runtime, call: Call, params: wire.ThreadMetad
         payload["gitInfo"] = params.git_info.model_dump(by_alias=True, exclude_none=True)
     if params.workspace is not None:
         fields = await workspace_fields(runtime, params.workspace, must_exist=True)
-        payload["workspace"] = {"cwd": fields["cwd"], "key": fields["workspaceKey"]}
+        payload["workspace"] = {"cwd": fields["cwd"], "key": fields["workspaceKey"], "rootId": runtime.root_id}
     if params.extra is not None:
         payload["extra"] = await merged_extra(runtime, params.thread_id, params.extra)
     if payload:

@@ -122,6 +122,8 @@ class _Plan:
             payload.update(workspace)
         elif row.cwd:
             payload.update(cwd=row.cwd, workspaceLinked=bool(row.linked))
+            if row.linked:
+                payload["workspaceRootId"] = runtime.root_id
             if row.workspace_key is not None:
                 payload["workspaceKey"] = row.workspace_key
         name = params.name if params.name is not None else row.name

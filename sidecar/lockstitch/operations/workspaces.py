@@ -21,7 +21,7 @@ def key_of_workspace(path: str) -> str:
 
 
 async def workspace_fields(runtime: Runtime, cwd: str | None, *, must_exist: bool = False) -> dict[str, Any]:
-    """`cwd`, `workspaceKey` and `workspaceLinked` as `thread.started` holds them; nothing without a cwd.
+    """`cwd`, `workspaceKey`, `workspaceLinked` and who links it, as `thread.started` holds them; nothing without a cwd.
 
     Raises InvalidError for a path that is not absolute, UnavailableError for one that is no directory.
     """
@@ -39,4 +39,5 @@ async def workspace_fields(runtime: Runtime, cwd: str | None, *, must_exist: boo
             )
         return key_of_workspace(cwd)
 
-    return {"cwd": cwd, "workspaceKey": await runtime.slowly(look), "workspaceLinked": True}
+    key = await runtime.slowly(look)
+    return {"cwd": cwd, "workspaceKey": key, "workspaceLinked": True, "workspaceRootId": runtime.root_id}

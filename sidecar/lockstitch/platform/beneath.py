@@ -70,11 +70,15 @@ class Directory(Protocol):
         ...
 
     def replace(self, source: str, target: str) -> None: ...
-    def unlink(self, name: str) -> None: ...
-    def names(self) -> list[str]:
-        """What is in it, in no order."""
+    def move(self, source: str, into: Directory, target: str) -> None:
+        """Rename a name of this directory over one of another directory of the same kind and disk."""
         ...
 
+    def names(self) -> list[str]:
+        """Every name in it, in no order."""
+        ...
+
+    def unlink(self, name: str) -> None: ...
     def touch(self, name: str) -> None:
         """Say that the file was changed now."""
         ...
@@ -158,15 +162,19 @@ class OpenDirectory:
     def replace(self, source: str, target: str) -> None:
         replace(source, target, source_dir_fd=self._fd, target_dir_fd=self._fd)
 
-    def unlink(self, name: str) -> None:
-        unlink(name, dir_fd=self._fd)
+    def move(self, source: str, into: Directory, target: str) -> None:
+        assert isinstance(into, OpenDirectory)
+        replace(source, target, source_dir_fd=self._fd, target_dir_fd=into.fileno())
 
     def names(self) -> list[str]:
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)  # ours may be for steps only
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
         try:
             return os.listdir(fd)
         finally:
             os.close(fd)
+
+    def unlink(self, name: str) -> None:
+        unlink(name, dir_fd=self._fd)
 
     def touch(self, name: str) -> None:
         os.utime(name, dir_fd=self._fd, follow_symlinks=False)
@@ -235,6 +243,10 @@ class PathDirectory:
 
     def replace(self, source: str, target: str) -> None:
         replace(self._at(source), self._at(target))
+
+    def move(self, source: str, into: Directory, target: str) -> None:
+        assert isinstance(into, PathDirectory)
+        replace(self._at(source), os.path.join(into.where, target))
 
     def unlink(self, name: str) -> None:
         unlink(self._at(name))

@@ -281,6 +281,7 @@ def set_modified(fd: int, nanoseconds: int) -> None:
             os.utime(fd, ns=(nanoseconds, nanoseconds))
 
 
-def free_bytes(path: str | os.PathLike[str]) -> int:
-    """How many bytes we may still write on the disk of `path`. Raises OSError."""
-    return shutil.disk_usage(path).free
+def free_bytes(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """How many bytes we may still write on the disk of `path`, and how large the disk is. Raises OSError."""
+    found = shutil.disk_usage(path)
+    return found.free, found.total

@@ -408,19 +408,22 @@ class Admission:
 
     # -- files ------------------------------------------------------------------------------------------------
     def _add_snapshot(self, event: Incoming, turn_id: str | None, snapshot: Snapshot) -> None:
-        known = self._known_of(snapshot.path)
-        if snapshot.old_path is not None and snapshot.before is None:
+        known = self._known_of(snapshot.key)
+        old_key = snapshot.old_key
+        if old_key is not None and snapshot.before is None:
             # What a renamed file was is what its old path was, not what the new path had been.
-            snapshot.before = assumed(self._known_of(snapshot.old_path))
+            snapshot.before = assumed(self._known_of(old_key))
         if is_unchanged(snapshot, known):
             payload: dict[str, Any] = {"path": snapshot.path}
+            if "pathBase64" in snapshot.fields:
+                payload["pathBase64"] = snapshot.fields["pathBase64"]
             if snapshot.after is not ABSENT:
                 payload["sha256"] = snapshot.after["sha256"]
             self._draft(Incoming(UNCHANGED_TYPE, payload), payload, turn_id, None)
             return
         if snapshot.checkpoint_id is not None:
             self._check_checkpoint_id(snapshot.checkpoint_id)
-        artifact = self.around.artifact_of(snapshot.path)
+        artifact = self.around.artifact_of(snapshot.key)
         given = event.event_id if event.own else None
         # An import gives the same ids whenever it is done; it knows no disk, so that one state at most is external.
         named = new_id("ckpt") if given is None else f"ckpt_{given.removeprefix('evt_')}"
@@ -434,7 +437,7 @@ class Admission:
                 sent.event_id = None if given is None else f"{given}.external"
             payload = {**sent.payload, "checkpoint": checkpoint.record, "item": checkpoint.item}
             self._draft(sent, payload, turn_id, checkpoint.record["checkpointId"], answers=last)
-            self._known[snapshot.path] = checkpoint.known
+            self._known[snapshot.key] = checkpoint.known
             self._checkpoints.add(checkpoint.record["checkpointId"].lower())
 
     def _check_checkpoint_id(self, checkpoint_id: str) -> None:
@@ -447,16 +450,16 @@ class Admission:
                 checkpointId=checkpoint_id,
             )
 
-    def _known_of(self, path: str) -> Known | None:
-        if path not in self._known:
-            fact, version = self.state.latest_fact(path), self.state.latest_version(path)
+    def _known_of(self, key: str) -> Known | None:
+        if key not in self._known:
+            fact, version = self.state.latest_fact(key), self.state.latest_version(key)
             stored = None
             if version is not None:
                 number, stored = items.version_of(self.around.read_line(version.line_at, version.line_length))
                 if (number, (stored or {}).get("sha256")) != (version.version_no, version.after_sha):
                     raise ValueError("a checkpoint's row does not say what its line says")
-            self._known[path] = known_from_row(fact, version, stored)
-        return self._known[path]
+            self._known[key] = known_from_row(fact, version, stored)
+        return self._known[key]
 
     # -- drafts -----------------------------------------------------------------------------------------------
     def _draft(

@@ -68,6 +68,10 @@ class Boots:
                     found.append({"pid": told.get("pid"), "bootId": boot_id, "startedAt": told.get("startedAt")})
         return found
 
+    def is_alone(self) -> bool:
+        """Whether no other boot lives."""
+        return not any(self.is_alive(boot_id) for boot_id in self.others())
+
     def forget_dead(self) -> None:
         """Remove the files of dead boots. Under the write lock, after their turns were seen to."""
         for boot_id in self.others():

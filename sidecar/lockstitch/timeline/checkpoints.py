@@ -21,6 +21,14 @@ UNCHANGED_TYPE = "artifact.confirmed"
 """A capture that found a file as the last version left it, or found none: an event without a version."""
 
 
+def path_key(path: str, path_base64: str | None) -> str:
+    """What rows and diffs call a file: its path; with the exact bytes behind it where they are not Unicode.
+
+    Two names that print alike are two files. No path holds `//`, so the parts are told apart.
+    """
+    return path if path_base64 is None else f"{path}//{path_base64}"
+
+
 @dataclass(frozen=True, slots=True)
 class DiffText:
     """The bounded unified diff that an item shows, and its counts (None where they are not known)."""
@@ -51,9 +59,18 @@ class Snapshot:
     """title, kind, previewText, artifactId, metadata, document, requestId, path spellings… as they are stored."""
     only_if_changed: bool = False
 
+    @property
+    def key(self) -> str:
+        return path_key(self.path, self.fields.get("pathBase64"))
+
+    @property
+    def old_key(self) -> str | None:
+        return None if self.old_path is None else path_key(self.old_path, self.fields.get("oldPathBase64"))
+
 
 DiffOf = Callable[[str, str | None, dict[str, Any], dict[str, Any]], DiffText]
-"""(path, old path, before, after) → the diff; reads contents, hence prepared before the queue where possible."""
+"""(`path_key` of the path and of the old one, before, after) → the diff. It reads contents, hence is prepared before
+the queue where possible."""
 
 
 @dataclass(slots=True)
@@ -84,6 +101,8 @@ def decide(
     for reference in _external(snapshot, known):
         version = _next_version(known)
         external = Snapshot(snapshot.path, "external", reference, op="external", place=snapshot.place)
+        if "pathBase64" in snapshot.fields:
+            external.fields["pathBase64"] = snapshot.fields["pathBase64"]
         before = assumed(known)
         made.append(_checkpoint(external, before, version, artifact, new_id(), known, diff_of))
         known = made[-1].known
@@ -178,7 +197,7 @@ def _checkpoint(
     if snapshot.diff is not None:
         diff = DiffText(snapshot.diff, None, None)
     else:
-        diff = diff_of(snapshot.path, snapshot.old_path, before, after)
+        diff = diff_of(snapshot.key, snapshot.old_key, before, after)
     record: dict[str, Any] = {
         "checkpointId": checkpoint_id,
         "path": snapshot.path,

@@ -37,7 +37,7 @@ class Compared:
     rows: list[WrongRow] = field(default_factory=list[WrongRow])
 
 
-def compare(root: DataRoot, boots: Boots, row: ThreadRow, rows: Rows) -> Compared:
+def compare(root: DataRoot, root_id: str, boots: Boots, row: ThreadRow, rows: Rows) -> Compared:
     """Read the rollout of `row` anew and compare. Raises NotFoundError, StorageError."""
     found = Compared()
     with OpenRollout([root.resolve(row.path)], row.thread_id) as rollout:
@@ -53,7 +53,7 @@ def compare(root: DataRoot, boots: Boots, row: ThreadRow, rows: Rows) -> Compare
     if grown or any(not told for _, told in found.damages):
         return found  # somebody appends just now; or the rows will be made anew when recovery tells of it
     place = RolloutPlace(row.thread_id, row.path, bool(row.archived))
-    database = index_in_memory(root, boots, [place])
+    database = index_in_memory(root, boots, [place], frozenset({root_id}))
     try:
         made = rows_of(database.connection, 1)
     finally:

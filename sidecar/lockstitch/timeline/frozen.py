@@ -44,7 +44,7 @@ class FrozenReader:
         """Call `read` on the projection, which is opened or made at the first call."""
         with self._lock:
             if self._database is None:
-                self._database = open_frozen(self._root, self._boots)
+                self._database = open_frozen(self._root, self._boots, frozenset({self._root_id}))
             with database_errors(self._root.timeline):
                 return read(View(self._root, self._root_id, self._database.connection, self._elsewhere))
 
@@ -58,19 +58,19 @@ class FrozenReader:
 def look_at_file(root: DataRoot, root_id: str, boots: Boots, thread_id: str, look: Callable[[View], T]) -> T:
     """Read one thread from its rollout alone: the projection takes no rows at the moment."""
     places = [place for place in unique(root.rollouts()) if place.thread_id.lower() == thread_id.lower()]
-    database = index_in_memory(root, boots, places)
+    database = index_in_memory(root, boots, places, frozenset({root_id}))
     try:
         return look(View(root, root_id, database.connection))
     finally:
         database.close()
 
 
-def open_frozen(root: DataRoot, boots: Boots) -> Database:
+def open_frozen(root: DataRoot, boots: Boots, root_ids: frozenset[str]) -> Database:
     """The projection's own file if it is whole and says all that the rollouts say; else one in memory."""
     try:
         found = Database.frozen(root.timeline)
     except (DamagedDatabaseError, StorageError, apsw.Error):
-        return index_in_memory(root, boots, unique(root.rollouts()))
+        return index_in_memory(root, boots, unique(root.rollouts()), root_ids)
     try:
         current = _is_current(root, found)
         dead = [row for row in _with_open_turn(found) if current and _is_dead(row, found, boots)]
@@ -87,14 +87,16 @@ def open_frozen(root: DataRoot, boots: Boots) -> Database:
     except (DamagedDatabaseError, apsw.Error) as error:
         log.info("the projection is made in memory: %s", type(error).__name__)
     found.close()
-    return index_in_memory(root, boots, unique(root.rollouts()))
+    return index_in_memory(root, boots, unique(root.rollouts()), root_ids)
 
 
-def index_in_memory(root: DataRoot, boots: Boots, places: Iterable[RolloutPlace]) -> Database:
+def index_in_memory(root: DataRoot, boots: Boots, places: Iterable[RolloutPlace], root_ids: frozenset[str]) -> Database:
     """Index these rollouts as a start would, in memory. One that cannot be read hides no other."""
     database = Database.in_memory()
     connection = database.connection
-    around = Indexing(root.path, root.quarantine, lambda state: store(connection, state), writable=False)
+    around = Indexing(
+        root.path, root.quarantine, lambda state: store(connection, state), writable=False, root_ids=root_ids
+    )
     connection.execute("BEGIN")
     for number, place in enumerate(places, 1):
         try:

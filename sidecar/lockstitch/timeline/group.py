@@ -205,14 +205,13 @@ class Group:
     # -- writing ----------------------------------------------------------------------------------------------
     def write(self) -> None:
         """Write and sync every rollout; a thread that fails takes only its own jobs with it. Raises nothing."""
-        for key, batch in list(self._batches.items()):
-            if batch.has_lines:
-                try:
-                    batch.write()
-                except Exception as error:
-                    if not isinstance(error, LockstitchError):
-                        log.exception("a rollout could not be written")
-                    self._fail_thread(key, batch, error)
+        waiting = {key: batch for key, batch in self._batches.items() if batch.has_lines}
+        errors = self._writer.at_once.run([batch.write for batch in waiting.values()])
+        for (key, batch), error in zip(waiting.items(), errors, strict=True):
+            if error is not None:
+                if not isinstance(error, LockstitchError):
+                    log.error("a rollout could not be written", exc_info=error)
+                self._fail_thread(key, batch, error)
 
     def _fail_thread(self, key: str, batch: Batch, error: BaseException | None) -> None:
         """Take a thread's part of the group back. Without an error nobody is told: it is judged again."""

@@ -6,7 +6,7 @@ Invariant: a thread indexed at once has the rows that it would have had event by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.repair import Repair, apply_repair, plan_repair
 from lockstitch.rollout.scan import HARMLESS, Damage, Record, scan
 from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.timeline.payloads import read_linked_by
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import STUMBLES
@@ -29,6 +30,9 @@ from lockstitch.timeline.times import microseconds_of
 from lockstitch_protocol.ids import new_id
 
 _STORE_EVERY = 4096
+
+LINKING = frozenset({"thread.started", "thread.updated"})
+"""Events that may link a thread to a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Indexing:
     writable: bool = True
     shown: list[str] = field(default_factory=list[str])
     """Threads whose damage recovery has yet to write down, where nothing is written."""
+    root_ids: frozenset[str] = frozenset()
+    """The ids of the data root: a link to a workspace that another root made does not hold here."""
 
 
 def fact_of(record: Record) -> Fact:
@@ -85,6 +91,12 @@ def index_whole(
     return state
 
 
+def is_elsewhere(payload: bytes, root_ids: Collection[str]) -> bool:
+    """Whether an event of LINKING says that another data root made the link: this one may write nothing there."""
+    made_by = read_linked_by(payload)
+    return bool(root_ids) and made_by is not None and made_by not in root_ids
+
+
 def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> ThreadState:
     """Reduce what stands behind the part that the row knows, repairing a torn tail. Raises StorageError."""
     thread = state.thread
@@ -121,10 +133,12 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             around.store(state)
             state.stored()
             state = _reduce_doubtful(state, fact)
-            if state.thread.last_sequence < fact.sequence:
+            thread = state.thread
+            if thread.last_sequence < fact.sequence:
                 damages.append(Damage(found.offset, found.end + 1, "rotten"))
-                thread = state.thread
                 continue
+        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
+            thread.linked = 0
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
+from lockstitch.errors import ConflictError
 from lockstitch.platform.files import (
     make_private_directory,
     open_private,
@@ -18,6 +19,7 @@ from lockstitch.platform.files import (
     storage_errors,
     sync_directory,
     sync_file,
+    unlink,
     write_all,
 )
 from lockstitch.rollout.line import Draft, encode_line
@@ -25,10 +27,11 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
 from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
-from lockstitch.timeline.jobs import Removed, thread_exists
+from lockstitch.timeline.jobs import Committed, Removed, thread_exists
 from lockstitch.timeline.rebuild import indexing
 from lockstitch.timeline.reconcile import DELETED, forget, remove, tell_archived
-from lockstitch.timeline.stored import store
+from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.stored import forget_thread, store
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
@@ -154,8 +157,8 @@ def _write(fd: int, chunks: list[bytes]) -> None:
     write_all(fd, b"".join(chunks))
 
 
-def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None:
-    """Put a finished rollout in place as a new thread and index it.
+def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str, *, archived: bool = False) -> None:
+    """Put a finished rollout in place as a new thread, live or archived, and index it.
 
     Raises ConflictError, StorageError; it is then staged as before.
     """
@@ -163,6 +166,8 @@ def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None
         raise thread_exists(thread_id)
     root = writer.place.root
     place = session_place(created_at, thread_id)
+    if archived:
+        place = archived_place(place.rpartition("/")[2])
     target = root.resolve(place)
     make_private_directory(target.parent)
     with storage_errors(target):
@@ -170,18 +175,60 @@ def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str) -> None
     try:
         with storage_errors(target):
             sync_directory(target.parent)
-        _index_new(writer, RolloutPlace(thread_id, place, archived=False))
+        _index(writer, writer.rows.next_thread_number(), RolloutPlace(thread_id, place, archived))
     except BaseException:
         with contextlib.suppress(OSError):
             replace(target, staged)
         raise
 
 
-def _index_new(writer: Writer, found: RolloutPlace) -> None:
+def supersede(writer: Writer, staged: Path, known: ThreadRow, *, archived: bool) -> None:
+    """Put a rollout in the place of one that it begins with, byte for byte, as the caller found it in `known`.
+
+    Raises NotFoundError; ConflictError if the thread went on since; StorageError. It is then staged as before.
+    """
+    thread = writer.hot.load(known.thread_id).state.thread
+    if (thread.size, thread.last_sum) != (known.size, known.last_sum):
+        raise ConflictError(
+            f"Thread {thread.thread_id} was written to while it was imported; import it again.",
+            kind="threadExists",
+            threadId=thread.thread_id,
+        )
+    writer.hot.drop(known.thread_id)
+    root, name = writer.place.root, thread.path.rpartition("/")[2]
+    place = archived_place(name) if archived else unarchived_place(name)
+    old, target = root.resolve(thread.path), root.resolve(place)
+    make_private_directory(target.parent)
+    with storage_errors(target):
+        # CRASH: the rename decides: before it the thread is as it was, behind it the next look reduces what is new.
+        replace(staged, target)
+        sync_directory(target.parent)
+        if target != old:
+            unlink(old)
+            sync_directory(old.parent)
+    forget_thread(writer.database.connection, thread.thread_no)
+    _index(writer, thread.thread_no, RolloutPlace(thread.thread_id, place, archived))
+    drafts = _drafts_from(target, known)
+    writer.happened(Committed(thread.thread_id, known.last_sequence + 1, drafts))
+
+
+def _drafts_from(rollout: Path, known: ThreadRow) -> list[Draft]:
+    """The events behind those that the row knows, for those who watch the thread."""
+    fd = open_private(rollout, os.O_RDONLY)
+    try:
+        size, due = os.fstat(fd).st_size, known.last_sequence + 1
+        found = scan(fd, known.size, size, previous_sum=known.last_sum.encode(), next_sequence=due)
+        lines = [record.line for record in found if isinstance(record, Record)]
+    finally:
+        os.close(fd)
+    return [Draft(x.type, bytes(x.payload), x.eventId, x.at, x.turnId, x.itemId, x.digest) for x in lines]
+
+
+def _index(writer: Writer, number: int, found: RolloutPlace) -> None:
     recorder = Recorder.open(writer.place.root.resolve(found.path))
     try:
         around = indexing(writer.place, writer.database)
-        state = index_whole(around, writer.rows, writer.rows.next_thread_number(), found, recorder)
+        state = index_whole(around, writer.rows, number, found, recorder)
         store(writer.database.connection, state)
     finally:
         recorder.close()

@@ -11,6 +11,7 @@ import msgspec
 
 from lockstitch import codec
 from lockstitch.codec import ParseError
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
@@ -152,6 +153,12 @@ class CheckpointPayload(msgspec.Struct):
     versionNo: int | None = None  # noqa: N815
     before: Side | None = None
     after: Side | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class CheckpointEvent(msgspec.Struct):
@@ -161,12 +168,29 @@ class CheckpointEvent(msgspec.Struct):
 class Confirmed(msgspec.Struct):
     path: str
     sha256: str | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.path, self.pathBase64)
 
 
 class Imported(msgspec.Struct):
     client: str
     sourceThreadId: str  # noqa: N815
     readBytes: int  # noqa: N815
+
+
+class WorkspaceLink(msgspec.Struct):
+    rootId: str | None = None  # noqa: N815
+
+
+class Link(msgspec.Struct):
+    """What `thread.started` and `thread.updated` say of the data root that made a link to a workspace."""
+
+    workspaceRootId: str | None = None  # noqa: N815
+    workspace: WorkspaceLink | None = None
 
 
 read_received = codec.decoder(Received)
@@ -186,6 +210,13 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+_read_link = codec.decoder(Link)
+
+
+def read_linked_by(payload: bytes) -> str | None:
+    """The data root that made the link of a `thread.started` or `thread.updated`; None where it does not say."""
+    link = _read_link(payload)
+    return link.workspaceRootId if link.workspace is None else link.workspace.rootId
 
 
 def read_item(payload: bytes) -> PayloadItem:

@@ -37,6 +37,8 @@ class Place:
     lock_seconds: float = 10.0
     """How long a change waits for the write lock."""
     read_only: bool = False
+    root_ids: frozenset[str] = frozenset()
+    """The ids of this data root; empty: not known, and then every link to a workspace counts."""
 
     @property
     def boot_id(self) -> str:

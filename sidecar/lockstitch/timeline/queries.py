@@ -219,7 +219,11 @@ def count_checkpoints(view: View, thread_no: int, path: str | None = None, turn_
 def _checkpoint_conditions(thread_no: int, path: str | None, turn_no: int | None) -> tuple[str, list[Any]]:
     where, values = "thread_no=? AND op<>'confirmed'", [thread_no]
     extra: list[Any] = []
-    if path is not None:
+    if path is not None and "\ufffd" in path and "//" not in path:
+        # As it prints: every name that prints like that. A key goes on with `//`, and `0` comes after `/`.
+        where += " AND (path=? OR path>=? AND path<?)"
+        extra += [path, f"{path}//", f"{path}/0"]
+    elif path is not None:
         where += " AND path=?"
         extra.append(path)
     if turn_no is not None:

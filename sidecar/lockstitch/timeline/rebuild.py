@@ -289,6 +289,7 @@ def indexing(place: Place, database: Database, *, writable: bool | None = None) 
         place.root.quarantine,
         lambda state: store(database.connection, state),
         writable=not place.read_only if writable is None else writable,
+        root_ids=place.root_ids,
     )
 
 

@@ -135,6 +135,10 @@ def _remove_what_was_staged(writer: Writer) -> None:
     for name in _names(root.path):
         if name.startswith((".root_", TEMPORARY_PREFIX)):
             remove(root.path / name)
+    if boots.is_alone():  # else whoever is alone next: a store's files say not whose they are
+        for name in _names(root.artifacts):
+            if name.startswith(TEMPORARY_PREFIX):
+                remove(root.artifacts / name)
     boots.remove_staged()
 
 

@@ -384,7 +384,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
         fact.sequence,
         0 if turn is None else turn.turn_no,
         found.checkpointId,
-        found.path,
+        found.key,
         found.versionNo,
         found.op,
         found.source,
@@ -397,7 +397,7 @@ def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment:
     )
     state.checkpoints[found.checkpointId.lower()] = row
     if found.versionNo is not None:
-        state.facts[found.path] = state.versions[found.path] = row
+        state.facts[found.key] = state.versions[found.key] = row
     thread.checkpoints += 1
     thread.last_checkpoint = fact.sequence
     state.new_rows.append(row)
@@ -411,7 +411,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         fact.sequence,
         0 if turn is None else turn.turn_no,
         fact.event_id,
-        found.path,
+        found.key,
         None,
         "confirmed",
         "capture",
@@ -422,7 +422,7 @@ def _on_confirmed(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: 
         int(found.sha256 is None),
         1,
     )
-    state.facts[found.path] = row
+    state.facts[found.key] = row
     state.new_rows.append(row)
 
 

@@ -24,6 +24,7 @@ from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
+from lockstitch.timeline.at_once import AtOnce
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.group import Group, appended
@@ -69,6 +70,7 @@ class Writer:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock: WriteLock = FileLock(place.root.writer_lock, fair=True)
         self._database: Database | None = None
+        self.at_once = AtOnce()
         self._hot: HotThreads = HotThreads(self)
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
@@ -107,6 +109,7 @@ class Writer:
     def close(self) -> None:
         """Let go of the database, when nobody reads any more: the last one to close it tidies it up."""
         self._drop_database()
+        self.at_once.close()
         self._lock.close()
 
     # -- the thread -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from lockstitch.artifacts.documents import document_path
 from lockstitch.artifacts.paths import artifact_id, path_from_wire
 from lockstitch.codec import NOTHING, ParseError, Raw, decode, decoder
 from lockstitch.rollout.line import Draft, parse_line
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
@@ -34,6 +35,7 @@ _SUMMARY = (
     "sequence",
     "op",
     "oldPath",
+    "oldPathBase64",
     "before",
     "after",
     "additions",
@@ -84,14 +86,30 @@ class Recorded:
     @property
     def artifact_id(self) -> str:
         """Of the path: where its version documents are."""
-        return artifact_id(path_from_wire(self.record["path"], self.record.get("pathBase64")))
+        return artifact_id(self.exact_path)
+
+    @property
+    def exact_path(self) -> str:
+        """The path as the disk has it."""
+        return path_from_wire(self.record["path"], self.record.get("pathBase64"))
+
+    @property
+    def key(self) -> str:
+        """What rows call the path."""
+        return path_key(self.record["path"], self.record.get("pathBase64"))
+
+    @property
+    def old_key(self) -> str | None:
+        """The same of the path before a rename."""
+        old_path = self.record.get("oldPath")
+        return path_key(old_path, self.record.get("oldPathBase64")) if isinstance(old_path, str) else None
 
     @property
     def snapshot_path(self) -> str | None:
         """The version document, workspace-relative; None where the contents went to the data root."""
         if self.version_no is None or self.record.get("place") != "workspace" or not self._thread.linked:
             return None
-        return document_path(self._root_id, self._thread.thread_id, self.record["path"], self.version_no)
+        return document_path(self._root_id, self._thread.thread_id, self.exact_path, self.version_no)
 
     def summary(self) -> dict[str, Any]:
         """S of the protocol."""

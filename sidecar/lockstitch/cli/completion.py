@@ -1,0 +1,226 @@
+"""`lockstitch completion`: what a shell needs to complete commands, options, threads, turns and files.
+
+The scripts ask the command itself, with `--complete` and the words so far: one candidate a line, a tab and what it is
+behind it; `:files` and `:folders` leave it to the shell. So whatever the tables of the commands know can be completed.
+
+Invariant: nothing is changed, and nothing is said about a failure: there is just nothing to complete.
+Invariant: a candidate holds no control character, whatever a file of a transcript is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from lockstitch.cli.grammar import COMMON, VERSION, Argument, Kind, Verb
+from lockstitch.cli.outcome import OK
+from lockstitch.cli.terminal import Terminal
+from lockstitch.cli.text import harmless, one_line
+
+_MOST = 200
+"""So many threads are offered, the last used first."""
+
+_BASH = r"""# bash completion for lockstitch: source this file
+_lockstitch() {
+    local line value offer
+    COMPREPLY=()
+    while IFS= read -r line; do
+        case $line in
+            :files|:folders)
+                [[ $line == :files ]] && offer=-f || offer=-d
+                compopt -o filenames
+                while IFS= read -r value; do
+                    COMPREPLY+=("$value")
+                done < <(compgen "$offer" -- "${COMP_WORDS[COMP_CWORD]}")
+                ;;
+            *) printf -v value '%q' "${line%%$'\t'*}"; COMPREPLY+=("$value") ;;
+        esac
+    done < <("${COMP_WORDS[0]}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _lockstitch lockstitch
+"""
+_ZSH = r"""#compdef lockstitch
+# zsh completion for lockstitch: put this file as _lockstitch into a directory of $fpath
+_lockstitch() {
+    local line
+    local -a values shown
+    for line in "${(@f)$("${words[1]}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+        case $line in
+            :files) _files ;;
+            :folders) _files -/ ;;
+            ?*) values+=("${line%%$'\t'*}"); shown+=("${line/$'\t'/  -- }") ;;
+        esac
+    done
+    (( $#values )) && compadd -l -d shown -a values
+}
+if [[ "${funcstack[1]}" == _lockstitch ]]; then _lockstitch "$@"; else compdef _lockstitch lockstitch; fi
+"""
+_FISH = r"""# fish completion for lockstitch: put this file into ~/.config/fish/completions
+function __lockstitch_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    for line in ($words[1] --complete $words[2..-1] "$current" 2>/dev/null)
+        switch $line
+            case :files
+                __fish_complete_path "$current"
+            case :folders
+                __fish_complete_directories "$current"
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c lockstitch -f -a '(__lockstitch_complete)'
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Write the script."""
+    if options.json:
+        from lockstitch.codec import encode
+
+        terminal.json(encode({"shell": options.shell, "script": SCRIPTS[options.shell]}))
+    else:
+        terminal.exactly(SCRIPTS[options.shell].encode())
+    return OK
+
+
+def complete(words: Sequence[str], terminal: Terminal) -> int:
+    """Write what the last of the words may become."""
+    try:
+        found = list(_candidates(words))
+    except Exception:  # a keystroke is no place for a message
+        return OK
+    for value, what in found:
+        if value == harmless(value) and "\n" not in value and "\t" not in value:
+            terminal.line(f"{value}\t{one_line(what)}" if what else value)
+    return OK
+
+
+def _candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    from lockstitch.cli.arguments import VERBS
+
+    *before, current = [word for word in words if word != "="] or [""]
+    if words and words[-1] == "=":
+        current = ""  # bash has cut `--option=` at the sign
+    walk = _Walk(VERBS)
+    for word in before:
+        walk.step(word)
+    option, sign, typed = current.partition("=")
+    argument = walk.pending
+    prefix = ""
+    if argument is None and sign and option in walk.options:
+        argument, current, prefix = walk.options[option], typed, f"{option}="
+    elif argument is None and current.startswith("-"):
+        for name, one in walk.options.items():
+            if name.startswith(current) and name not in walk.given:
+                yield name, one.summary
+        return
+    if argument is None and walk.verb is None:
+        yield from ((verb.name, verb.summary) for verb in VERBS.values() if verb.name.startswith(current))
+        return
+    argument = argument or walk.place
+    if argument is None or argument.value is None:
+        return
+    for value, what in _values(argument, current, walk):
+        if value.startswith(":") or value.lower().startswith(current.lower()):
+            yield (value if value.startswith(":") else prefix + value), what
+
+
+class _Walk:
+    """The words so far: which command it is, which options are given, what comes next."""
+
+    def __init__(self, verbs: dict[str, Verb]) -> None:
+        self._verbs = verbs
+        self.verb: Verb | None = None
+        self.given: dict[str, str] = {}
+        self.placed: list[str] = []
+        self.pending: Argument | None = None
+        """The option whose value comes next."""
+        self.options = {name: one for one in (*COMMON, VERSION) for name in (one.short, one.name) if name}
+
+    def step(self, word: str) -> None:
+        """Take one word that is complete."""
+        if self.pending is not None:
+            self.given[self.pending.name] = word
+            self.pending = None
+        elif word.startswith("-"):
+            name, sign, value = word.partition("=")
+            argument = self.options.get(name)
+            self.given[argument.name if argument else name] = value
+            if argument is not None and argument.value is not None and not sign:
+                self.pending = argument
+        elif self.verb is None:
+            self.verb = self._verbs.get(word)
+            if self.verb is not None:
+                mine = [one for one in self.verb.arguments if one.is_option]
+                named = {name: one for one in (*mine, *COMMON) for name in (one.name, one.short) if name}
+                self.options = named
+        else:
+            self.placed.append(word)
+
+    @property
+    def place(self) -> Argument | None:
+        """The argument whose turn it is by its place."""
+        arguments = [one for one in self.verb.arguments if not one.is_option] if self.verb else []
+        if len(self.placed) < len(arguments):
+            return arguments[len(self.placed)]
+        return arguments[-1] if arguments and arguments[-1].count in ("many", "any") else None
+
+
+def _values(argument: Argument, current: str, walk: _Walk) -> Iterator[tuple[str, str]]:
+    assert argument.value is not None
+    if argument.value.choices:
+        yield from ((choice, "") for choice in argument.value.choices)
+        return
+    kind: Kind = argument.value.completes
+    if kind == "commands":
+        from lockstitch.cli.arguments import VERBS
+
+        yield from ((verb.name, verb.summary) for verb in VERBS.values())
+    elif kind == "methods":
+        from lockstitch_protocol.methods import METHODS
+
+        yield from ((name, method.summary) for name, method in METHODS.items())
+    elif kind in ("files", "folders"):
+        yield f":{kind}", ""
+    elif kind:
+        yield from asyncio.run(_recorded(kind, current, walk))
+
+
+async def _recorded(kind: Kind, current: str, walk: _Walk) -> list[tuple[str, str]]:
+    """Threads, or the turns or checkpoints of the thread that was named."""
+    from lockstitch.cli.checkpoints import all_checkpoints
+    from lockstitch.cli.local import opened
+    from lockstitch.cli.text import short_ids
+    from lockstitch.cli.threads import all_threads, title_of
+    from lockstitch.cli.turns import turns
+
+    async with opened(walk.given.get("--data-dir")) as local:
+        if kind == "threads":
+            shorts = short_ids(local.thread_ids())
+            archived = walk.verb is not None and "--undo" in walk.given
+            found = [one async for one in all_threads(local, _MOST, {"archived": archived})]
+            named = {str(one["id"]): title_of(one) for one in found}
+            return [(one if current else shorts.get(one, one), title) for one, title in named.items()]
+        thread_id = local.thread_id(walk.placed[0])
+        if kind == "turns":
+            return [(str(number), _said(turn)) async for number, turn in turns(local, thread_id)]
+        checkpoints = await all_checkpoints(local, thread_id, None)
+        files: dict[str, str] = {}
+        for one in checkpoints:
+            files.setdefault(one["path"], f"{one['op']}, {one['source']}")
+        if current:
+            files |= {one["checkpointId"]: f"{one['op']} {one['path']}" for one in checkpoints}
+        return list(files.items())
+
+
+def _said(turn: dict[str, Any]) -> str:
+    for item in cast("list[dict[str, Any]]", turn["items"]):
+        if item.get("type") == "userMessage":
+            parts = cast("list[dict[str, Any]]", item.get("content") or [])
+            return " ".join(str(part.get("text") or "") for part in parts)[:60]
+    return str(turn["status"])

@@ -1,0 +1,75 @@
+"""A pager for output that does not fit on the terminal: the user's, else `less`, else none.
+
+Invariant: what fits on the terminal is written to it as it is; nothing is lost if there is no pager.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import TextIO
+
+
+class Pager(io.TextIOBase):
+    """A text stream that holds back one terminal full, and starts the pager when there is more."""
+
+    def __init__(self, output: TextIO, height: int, environment: Mapping[str, str]) -> None:
+        self._output = output
+        self._environment = environment
+        self._room = max(4, height) - 2
+        self._held: list[str] | None = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def write(self, text: str) -> int:
+        """Write, or hold back. Raises BrokenPipeError when the reader has had enough."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.write(text.encode("utf-8", "replace"))
+        elif self._held is None:
+            self._output.write(text)
+        else:
+            self._held.append(text)
+            self._room -= text.count("\n")
+            if self._room < 0:
+                self._begin()
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing: what is held back is written at the end."""
+
+    def end(self) -> None:
+        """Write what was held back, or wait until the reader leaves the pager."""
+        if self._process is None:
+            held, self._held = self._held or [], None
+            self._output.write("".join(held))
+            self._output.flush()
+            return
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager takes the key; it decides when to end
+        try:
+            if self._process.stdin is not None:
+                with contextlib.suppress(OSError):  # it was left before the end
+                    self._process.stdin.close()
+            self._process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _begin(self) -> None:
+        held, self._held = "".join(self._held or []), None
+        wanted = self._environment.get("PAGER", "")
+        command = wanted.strip() or shutil.which("less") or ""
+        if command and command != "cat":
+            settings = {"LESS": "FRX", "LESSCHARSET": "utf-8", **self._environment}
+            try:
+                self._process = subprocess.Popen(
+                    command if wanted.strip() else [command],
+                    shell=bool(wanted.strip()),  # what the user's own variable says is a command line
+                    stdin=subprocess.PIPE,
+                    env=settings,
+                )
+            except OSError:
+                self._process = None
+        self.write(held)
