@@ -153,6 +153,7 @@ def parent() -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("how", ["argument, before a message", "argument", "processId"])
 def test_the_parents_death_ends_it_although_stdin_stays_open(tmp_path: Path, how: str) -> None:
+    """Field report B51."""
     host = parent()
     arguments = [] if how == "processId" else ["--parent-pid", str(host.pid)]
     with Sidecar(tmp_path / "d", *arguments) as s:
@@ -290,7 +291,7 @@ def test_a_slow_reader_is_waited_for(tmp_path: Path) -> None:
 # -- idle -------------------------------------------------------------------------------------------
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_idle_costs_nothing(tmp_path: Path) -> None:
-    """No timers: within half a second not one clock tick, and hardly a context switch."""
+    """Field report B51. No timers: within half a second not one clock tick, and hardly a context switch."""
     with Sidecar(tmp_path / "d") as s:
         s.initialize()
         assert s.call("test/ping") == {}

@@ -153,7 +153,7 @@ def test_a_pre_image_that_is_not_our_version_is_an_external_one(host: Host, tmp_
 
 
 def test_twice_is_once_and_a_grown_source_adds_only_what_is_new(host: Host, tmp_path: Path) -> None:
-    """The second import adds no event at all; lines that came since add what they tell."""
+    """Field report B31. The second import adds no event at all; lines that came since add what they tell."""
     source = Transcript(tmp_path, "33333333-2222-4333-8444-555555555555")
     source.ask("first")
     source.answer("done")

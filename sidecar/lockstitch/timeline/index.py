@@ -189,7 +189,7 @@ def is_told(thread: ThreadRow, damage: Damage) -> bool:
 def is_lost(thread: ThreadRow, record: Record) -> bool:
     """Whether the thread's damage list names that line: it could be read, and nothing be made of it."""
     told: list[dict[str, Any]] = decode(thread.damage.encode()) if thread.damage else []
-    return any(entry["fromOffset"] == record.offset for entry in told)
+    return any(entry["fromOffset"] == record.offset < entry["toOffset"] for entry in told)
 
 
 def has_untold_damage(file: int | BinaryIO, thread: ThreadRow) -> bool:
