@@ -6,7 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(CURDIR)/.venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick format clean
+.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick hosts-binary format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
@@ -23,10 +23,10 @@ demo: .venv/.runtime
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto
 
-bench: .venv/.dev
+bench: .venv/.dev .venv/.bench
 	$(BIN)/python -m benchmarks
 
-bench-peers: .venv/.dev .venv/.node
+bench-peers: .venv/.dev .venv/.bench .venv/.node
 	PATH="$(BIN):$$PATH" npm install --prefix .venv/peers --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
 	$(BIN)/python -m benchmarks --peers
 
@@ -41,6 +41,9 @@ release: binary .venv/.node
 
 hosts: .venv/.dev .venv/.node binary
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts
+
+hosts-binary: .venv/.dev .venv/.node binary
+	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts --sidecar dist/lockstitch/lockstitch
 
 hosts-quick: .venv/.dev .venv/.node
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts --quick
@@ -78,6 +81,10 @@ clean:
 .venv/.dev: .venv/.made pyproject.toml
 	$(PIP) install --editable '.[dev]'
 	@touch $@ .venv/.runtime
+
+.venv/.bench: .venv/.made pyproject.toml
+	$(PIP) install --editable '.[bench]'
+	@touch $@
 
 # Node makes the TypeScript from the schemas and runs pyright. Where it is missing, PyPI has it.
 .venv/.node: .venv/.made

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, memory, peers, ping, plain, reads, report, start
+from benchmarks import append, capture, database, deltas, growth, memory, peers, ping, plain, reads, report, start
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -24,6 +24,7 @@ GROUPS: dict[str, Group] = {
     "capture": capture.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
+    "growth": growth.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 

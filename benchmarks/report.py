@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from benchmarks import chart
 from benchmarks.measure import Row, Sample, number
 
 HERE = Path(__file__).with_name("report")
@@ -127,5 +128,8 @@ def write(name: str, rows: list[Row], seconds: float, problems: list[str]) -> li
     target = HERE / f"{name}.json"
     worse = worse_than_before(rows, target.read_bytes() if target.exists() else None)
     target.write_bytes(as_json(rows, seconds, problems))
-    (HERE / f"{name}.md").write_text(as_markdown(rows, seconds, worse, problems), encoding="utf-8")
+    text = as_markdown(rows, seconds, worse, problems)
+    if chart.draw(rows, HERE / "growth.svg"):
+        text += "\n![The same requests on 1, 10 and 100 times the data](growth.svg)\n"
+    (HERE / f"{name}.md").write_text(text, encoding="utf-8")
     return worse

@@ -91,17 +91,10 @@ def environment(folder: Path) -> str:
 def build(python: str, work: Path, output: Path) -> Path:
     """Run PyInstaller; the folder with the program in it."""
     staged = work / "dist"
-    command = [python, "-m", "PyInstaller", "--noconfirm", "--clean", "--onedir", "--name", "lockstitch"]
-    command += ["--console", "--log-level", "WARN", "--distpath", str(staged), "--workpath", str(work / "build")]
-    command += ["--specpath", str(work), "--collect-submodules", "lockstitch", "--collect-data", "lockstitch"]
-    command += ["--collect-submodules", "lockstitch_protocol", "--copy-metadata", "jsonrpcserver"]
-    command += ["--collect-data", "jsonrpcserver"]
-    if sys.platform == "linux":
-        command.append("--strip")
-    for module in EXCLUDED:
-        command += ["--exclude-module", module]
+    command = [python, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
+    command += ["--distpath", str(staged), "--workpath", str(work / "build"), str(HERE / "lockstitch.spec")]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "946684800"}
-    subprocess.run([*command, str(HERE / "entry.py")], check=True, env=environment)
+    subprocess.run(command, check=True, env=environment)
     folder = output / "lockstitch"
     shutil.rmtree(folder, ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)

@@ -61,6 +61,9 @@ class Run:
                     parts = [rest]
                     if line.strip():
                         yield json.loads(line)
+        except ValueError:
+            self._stderr += b"\n(what it wrote to stdout is no message)\n"
+            self.kill()
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
 

@@ -36,8 +36,10 @@ class Subscriptions:
             session: dict[str, Any] = result.get("session") or {}
             name = thread.get("id") or session.get("threadId") or params.get("threadId") or params.get("sessionId")
             if name and name not in self._places and not thread.get("ephemeral"):  # those end with the process
+                # a new thread's own event is still to be told; what was there before a resume or fork is no news
+                known = 0 if method.endswith(("start", "create")) else thread.get("lastSequence", 0)
                 after = params.get("afterSequence")
-                self._places[name] = _Place(thread.get("lastSequence", 0) if after is None else after)
+                self._places[name] = _Place(known if after is None else after)
 
     def heard(self, method: str, params: dict[str, Any]) -> bool:
         """Whether this notification is news."""

@@ -53,8 +53,10 @@ def test_the_host_in_node(environment: dict[str, str], tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no Node here")
-    (tmp_path / "host.mjs").write_text(example("js"), encoding="utf-8")
-    assert run([node, "host.mjs"], environment, tmp_path) == "interrupted\n"
+    script = example("js")
+    assert len(script.splitlines()) < 20
+    (tmp_path / "host.mjs").write_text(script, encoding="utf-8")
+    assert "+Over, under,\n+locked.\n" in run([node, "host.mjs"], environment, tmp_path)
 
 
 def test_every_command_of_the_readme_exists() -> None:

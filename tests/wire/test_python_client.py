@@ -108,7 +108,7 @@ def test_without_an_event_loop(tmp_path: Path) -> None:
         sidecar.request("thread/start", {"threadId": "t"})
         sidecar.append("t", [note("a")])
         assert sidecar.pid is not None
-        os.kill(sidecar.pid, signal.SIGKILL)
+        os.kill(sidecar.pid, signal.SIGKILL)  # perhaps before it has told that the thread is started
         sidecar.append("t", [note("b")])
         assert texts(sidecar.request("thread/events/list", {"threadId": "t"})["data"]) == ["a", "b"]
         with pytest.raises(TimeoutError):
@@ -135,10 +135,14 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_no_sidecar_is_given_up() -> None:
-    echo = [sys.executable, "-c", "input(); print('{\"id\":null}'); input()"]
+    talks = [sys.executable, "-c", "print('hello', flush=True); input(); input()"]
+    with pytest.raises(SidecarGoneError) as gone, client_blocking.open_sidecar("test", command=talks):
+        raise AssertionError("it started")
+    assert "no message" in gone.value.stderr
+    mute = [sys.executable, "-c", "input(); input()"]
     with (
         pytest.raises(SidecarGoneError),
-        client_blocking.open_sidecar("test", command=echo, handshake_timeout=0.2, grace=0.1),
+        client_blocking.open_sidecar("test", command=mute, handshake_timeout=0.2, grace=0.1),
     ):
         raise AssertionError("it started")
 
@@ -147,7 +151,10 @@ def test_a_half_told_event_is_told_to_its_end() -> None:
     """One event may come as two notifications; a crash may fall between them."""
     places = Subscriptions()
     places.answered("thread/start", {}, {"thread": {"id": "t", "lastSequence": 1}})
-    assert places.resumes()[0]["afterSequence"] == 1
+    assert places.resumes()[0]["afterSequence"] == 0  # thread/started follows its answer
+    places.answered("thread/resume", {"threadId": "u"}, {"thread": {"id": "u", "lastSequence": 7}})
+    assert places.resumes()[1]["afterSequence"] == 7
+    places.drop("u")
     item = {"threadId": "t", "sequence": 5, "item": {"id": "i"}}
     assert places.heard("item/started", item)
     assert places.resumes()[0]["afterSequence"] == 4

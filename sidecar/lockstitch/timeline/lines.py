@@ -84,13 +84,13 @@ class Lines:
         if not _is_place(line_at, 0):
             self.damaged = True
             raise DamagedLineError(line_at)
-        size = 4096
+        size, before = 4096, min(line_at, LOOK_BACK)
         while True:
-            data = self._read_bytes(line_at, size)
-            end = data.find(b"\n")
+            data = self._read_bytes(line_at - before, before + size)
+            end = data.find(b"\n", before)
             if end >= 0:
-                return self.line(line_at, end)
-            if len(data) < size:
+                return self._checked(data, before, end - before, line_at)
+            if len(data) < before + size:
                 self.damaged = True
                 raise DamagedLineError(line_at)
             size *= 4

@@ -36,7 +36,15 @@ export class Run {
     });
     const { stdin, stdout, stderr } = this.child;
     stdin!.on("error", () => undefined); // it is gone; `ended` says so
-    readLines(stdout!, (line) => onMessage(JSON.parse(line)));
+    let failure: Error | undefined;
+    readLines(stdout!, (line) => {
+      const message = parsed(line);
+      if (message) onMessage(message);
+      else if (!failure) {
+        failure = new Error(`${command.command} is no sidecar: it wrote ${JSON.stringify(line.slice(0, 200))}`);
+        this.child.kill("SIGKILL");
+      }
+    });
     stderr!.setEncoding("utf8").on("data", (text: string) => {
       this.kept.push(text);
       this.keptLength += text.length;
@@ -44,7 +52,6 @@ export class Run {
       onStderr(text);
     });
     this.ended = new Promise((resolve) => {
-      let failure: Error | undefined;
       this.child.on("error", (error) => {
         failure = error;
         if (this.child.pid === undefined) resolve({ code: null, signal: null, error });
@@ -73,6 +80,15 @@ export class Run {
 
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
+  }
+}
+
+function parsed(line: string): Message | null {
+  try {
+    const message = JSON.parse(line);
+    return typeof message === "object" ? message : null;
+  } catch {
+    return null;
   }
 }
 

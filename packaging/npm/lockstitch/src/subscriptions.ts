@@ -17,7 +17,9 @@ export class Subscriptions {
       const thread = result?.thread?.id ?? result?.session?.threadId ?? params?.threadId ?? params?.sessionId;
       if (typeof thread !== "string" || this.places.has(thread)) return;
       if (result?.thread?.ephemeral) return; // it ends with the process
-      const after = params?.afterSequence ?? result?.thread?.lastSequence ?? 0;
+      // a new thread's own event is still to be told; what was there before a resume or fork is no news
+      const known = /start$|create$/.test(method) ? 0 : result?.thread?.lastSequence ?? 0;
+      const after = params?.afterSequence ?? known;
       this.places.set(thread, { last: after, seen: new Set() });
     } else if (method === "thread/unsubscribe" || method === "thread/delete") {
       this.places.delete(params?.threadId);

@@ -143,6 +143,9 @@ test("one that cannot start says why, and is not started again", async (t) => {
   assert.match(error.stderr, /cannot use .* as data root/);
   const missing = await spawnSidecar({ command: join(folder, "nothing"), clientInfo }).catch((reason) => reason);
   assert.match(missing.message, /ENOENT/);
+  const args = ["-e", "console.log('hello'); setInterval(() => 0, 1000)", "--"];
+  const other = await spawnSidecar({ command: process.execPath, args, clientInfo }).catch((reason) => reason);
+  assert.match(other.message, /is no sidecar: it wrote "hello"/);
 });
 
 test("restarts end when they do not help", async (t) => {
