@@ -77,8 +77,8 @@ _SPELLINGS: Final = {
 def read_snapshot(payload: dict[str, Any]) -> dict[str, Any]:
     """The fields of a snapshot under their canonical names. Raises FieldError for the first wrong one.
 
-    The result has `path` or `pathBase64`, and no two fields that contradict each other; base64 and the path itself are not judged here. Where both a text
-    and its base64 are given, the base64 is the exact one.
+    The result has `path` or `pathBase64`, and no two fields that contradict each other; base64 and the path itself
+    are not judged here. Where both a text and its base64 are given, the base64 is the exact one.
     """
     found: dict[str, Any] = {}
     for place in (*NESTED, ""):

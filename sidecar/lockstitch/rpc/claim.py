@@ -21,8 +21,10 @@ class Wire:
 
 
 def claim_wire() -> Wire:
-    """Move stdin and stdout to private descriptors. A stdin that is closed reads as empty; a stdout, as one whose reader
-    is gone: what is written there is known not to have been sent."""
+    """Move stdin and stdout to private descriptors. A stdin that is closed reads as empty.
+
+    A stdout that is closed is as one whose reader is gone: what is written there is known not to have been sent.
+    """
     can_write = _is_open(1)
     null = os.open(os.devnull, os.O_RDWR)
     while null < 3:  # 0, 1 or 2 was closed; what is opened later must not become one of them
