@@ -22,7 +22,7 @@ from lockstitch.imports.growth import Growth, Held, PrefixDigest
 from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation, RecentContents
 from lockstitch.imports.scan import given_title, modified_at
 from lockstitch.imports.source import SourceThread
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.rows import ThreadRow
 
 COUNTED = {"turn.started": "turns", "item.completed": "items", "artifact.snapshot": "checkpoints"}

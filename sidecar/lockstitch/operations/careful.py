@@ -104,12 +104,12 @@ class CarefulReads:
         runtime, key = self._runtime, thread_id.lower()
         if view.ephemeral:
             return view
+        if runtime.refusal is None and key in runtime.writer.behind:
+            raise _NeedsAttentionError  # there may be no row of it yet
         row = view.thread(thread_id)
         self._check_stamp(view, row, key)
         if runtime.refusal is not None:
             return view
-        if key in runtime.writer.behind:
-            raise _NeedsAttentionError
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not runtime.boots.is_alive(turn.boot_id):

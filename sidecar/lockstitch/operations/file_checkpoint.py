@@ -21,9 +21,10 @@ from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.checkpoints import Recorded, recorded, summaries_of
 from lockstitch.timeline import queries
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.cursors import cursor_of, key_of
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.boots import Boots
+from lockstitch.timeline.incoming import Incoming
 
 
 def interrupt_job(boots: Boots) -> Callable[[Admission], None]:

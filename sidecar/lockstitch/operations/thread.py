@@ -15,8 +15,9 @@ from lockstitch.operations.views.turns import turn_values
 from lockstitch.operations.workspaces import workspace_fields
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline import queries
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.hot import FORMAT
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow

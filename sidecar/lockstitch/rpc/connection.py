@@ -57,7 +57,8 @@ class Connection:
         """
         if not isinstance(outcome, Refusal):
             try:
-                reply = b'%b"id":%b,"result":%b}' % (self._head, key, codec.encode(outcome))
+                result = bytes(outcome) if type(outcome) is codec.Raw else codec.encode(outcome)
+                reply = b'%b"id":%b,"result":%b}' % (self._head, key, result)
             except Exception as error:  # an operation returned what is not JSON
                 outcome = refusal_of(error, "encoding a result")
             else:

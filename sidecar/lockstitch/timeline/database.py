@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +24,8 @@ Connection = Any
 """An apsw connection; the library's own stubs name types that no checker can resolve."""
 
 BUSY_TIMEOUT_MS = 10_000
+WAL_PAGES = 1000
+"""From so many pages on the -wal is written back."""
 SQLITE_VERSION: str = apsw.sqlite_lib_version()
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -35,6 +37,8 @@ class DamagedDatabaseError(Exception):
 
 class Database:
     """An open projection. Not shared between threads."""
+
+    _wal_pages = 0
 
     def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False, staged: bool = False) -> None:
         """Open an existing file. `bulk` is for a new file that nobody else sees: no sync; `staged` goes on with one.
@@ -108,7 +112,20 @@ class Database:
                 raise DamagedDatabaseError("not a projection of ours")
             self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
             self._set(journal_mode="WAL", synchronous="NORMAL")
-            self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
+            self._set(journal_size_limit=4 << 20)
+            connection.set_wal_hook(self._note_wal)  # in place of SQLite's own, which would checkpoint in the commit
+
+    def _note_wal(self, connection: Connection, name: str, pages: int) -> int:
+        del connection, name
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def checkpoint(self) -> None:
+        """Move what the -wal holds into the file, if that is much. When nobody waits for it: it syncs both files."""
+        if self._wal_pages >= WAL_PAGES:
+            self._wal_pages = 0
+            with suppress(apsw.Error):  # a commit says what is wrong with the file, and the -wal holds everything
+                self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _go_on(self) -> None:
         """A build that was cut off: what it committed is there, unless the power went too."""

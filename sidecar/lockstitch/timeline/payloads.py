@@ -12,7 +12,6 @@ import msgspec
 from lockstitch import codec
 from lockstitch.codec import ParseError
 from lockstitch.timeline.checkpoints import path_key
-from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
 RECEIVED_AT = "$receivedAt"
@@ -44,16 +43,12 @@ class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
 
     id: str
-    kind: ItemKind
+    kind: int
+    """An ItemKind."""
     status: str | None
     spilled: str | None
     """The sha256 of its output, which is in the artifact store."""
     length: int
-
-    @classmethod
-    def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
-        """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
-        return cls(item.id, item.kind, getattr(item, "status", None), None, length)
 
 
 class UserMessage(msgspec.Struct):

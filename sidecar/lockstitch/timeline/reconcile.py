@@ -80,7 +80,8 @@ def tell_archived(writer: Writer, thread_id: str, archived: bool) -> None:
     batch = writer.hot.load(thread_id)
     type_ = "thread.archived" if archived else "thread.unarchived"
     draft = Draft(type_, encode({}), new_id("evt"), writer.place.now())
-    first = batch.append([draft])
+    first = batch.state.thread.last_sequence + 1
+    batch.append([draft])
     try:
         batch.write()
     except BaseException:

@@ -55,7 +55,7 @@ class ItemKind(IntEnum):
 
 
 KINDS: dict[str, ItemKind] = {kind.name: kind for kind in ItemKind if kind is not ItemKind.other}
-MESSAGES = (ItemKind.userMessage, ItemKind.agentMessage)
+MESSAGES = (int(ItemKind.userMessage), int(ItemKind.agentMessage))
 """A tuple: an enum member hashes by a Python call, and this is asked of every new item."""
 TOOLS = frozenset({ItemKind.mcpToolCall, ItemKind.dynamicToolCall, ItemKind.webSearch, ItemKind.imageView})
 

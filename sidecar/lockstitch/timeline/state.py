@@ -21,7 +21,9 @@ from lockstitch.timeline.rows import (
     TurnRow,
     values_of,
 )
+from lockstitch.timeline.times import microseconds_of
 
+_IN_PROGRESS = int(ItemStatus.in_progress)
 _MOST_IDS = 1 << 17
 _KEEP = 4096
 """How many rows of a kind stay in memory between groups, beside those that are still open."""
@@ -69,9 +71,21 @@ class ThreadState:
     """Hashes of all turn and item ids, of a thread that was made here: an id that is not among them is new, and
     need not be looked up. None: not all are known."""
 
+    _last_turn_id: str | None = None
+    _last_turn: TurnRow | None = None
+    """What `turn` found last: the next event is mostly of the same turn, and names it by the same object."""
+    _last_at: str = ""
+    _last_moment: int = 0
+
     def __post_init__(self) -> None:
         if self.fresh:
             self._ids = set()
+
+    def microseconds_of(self, at: str) -> int:
+        """The moment of an event; all of an append have the same, by the same object."""
+        if at is not self._last_at:
+            self._last_at, self._last_moment = at, microseconds_of(at)
+        return self._last_moment
 
     def _is_new(self, key: str) -> bool:
         return self.fresh or (self._ids is not None and hash(key) not in self._ids)
@@ -93,12 +107,16 @@ class ThreadState:
         return state
 
     def turn(self, turn_id: str) -> TurnRow | None:
+        if turn_id is self._last_turn_id:
+            return self._last_turn
         key = turn_id.lower()
         row = self.turns.get(key)
         if row is None and not self._is_new(key):
             row = self.cold.turn(self.thread.thread_no, turn_id)
             if row is not None:
                 row = self.turns[key] = self._same(row)
+        if row is not None:
+            self._last_turn_id, self._last_turn = turn_id, row
         return row
 
     def _same(self, row: TurnRow) -> TurnRow:
@@ -137,7 +155,9 @@ class ThreadState:
     def item(self, item_id: str) -> ItemRow | None:
         key = item_id.lower()
         row = self.items.get(key)
-        if row is None and not self._is_new(key) and key not in self.absent_items:
+        if row is not None or self.fresh or (self._ids is not None and hash(key) not in self._ids):
+            return row
+        if key not in self.absent_items:
             row = self.cold.item(self.thread.thread_no, item_id)
             if row is None:
                 self.absent_items.add(key)
@@ -189,16 +209,20 @@ class ThreadState:
     def touch_turn(self, row: TurnRow) -> None:
         key = row.turn_id.lower()
         self.turns[key] = row
+        self._last_turn_id = None
         self.dirty_turns[row.turn_no] = row
         self._note(key)
 
     def touch_item(self, row: ItemRow) -> None:
         key = row.item_id.lower()
         self.items[key] = self.dirty_items[key] = row
-        self._note(key)
-        if row.status == ItemStatus.in_progress and not row.outside:
+        if self._ids is not None:
+            self._ids.add(hash(key))
+            if len(self._ids) > _MOST_IDS:
+                self._ids = None
+        if row.status == _IN_PROGRESS and not row.outside:
             self.open_items[key] = row
-        else:
+        elif self.open_items:
             self.open_items.pop(key, None)
 
     def add_mark(self, sequence: int, line_at: int) -> None:
@@ -206,6 +230,7 @@ class ThreadState:
 
     def stored(self) -> None:
         """Everything is in the database now: forget what changed, and what memory need not hold."""
+        self._last_turn_id = None
         self.fresh = False
         self.absent_items.clear()
         self.dirty_turns.clear()

@@ -143,6 +143,8 @@ class Writer:
                     self.fail(job, error)
             self.pending -= len(jobs)
             self._send()
+            if self._database is not None:
+                self._database.checkpoint()
         if self._hot.streaming():
             self.lost = True
             log.error("streamed text that was accepted could not be stored")
