@@ -9,7 +9,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, growth, memory, peers, ping, plain, reads, report, start
+from benchmarks import (
+    append,
+    capture,
+    database,
+    deltas,
+    growth,
+    memory,
+    peers,
+    ping,
+    plain,
+    reads,
+    recovery,
+    report,
+    start,
+)
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -25,6 +39,7 @@ GROUPS: dict[str, Group] = {
     "deltas": deltas.rows,
     "memory": memory.rows,
     "growth": growth.rows,
+    "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 
