@@ -3500,7 +3500,7 @@ export interface ImportCommitParams {
   /**
    * Where to look for sourceThreadId.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look for sourceThreadId.
    */
@@ -3550,7 +3550,7 @@ export interface ImportJob {
   /**
    * Whose session it is.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * The session, once it is known.
    */
@@ -3699,7 +3699,7 @@ export interface ImportSource {
   /**
    * Whose sessions, where one was asked for.
    */
-  sourceClient?: "codex" | "claude";
+  sourceClient?: "codex" | "claude" | "gemini";
   /**
    * The directory.
    */
@@ -3716,7 +3716,7 @@ export interface SourceThread {
   /**
    * The tool that wrote it.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4954,7 +4954,7 @@ export interface SourceScanParams {
   /**
    * Whose sessions to look for. Default: all.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look. Default: where the tools keep them.
    */
@@ -5422,9 +5422,9 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`, `html`: to read; the page needs nothing else. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown" | "bundle";
+  format: "jsonl" | "markdown" | "html" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */

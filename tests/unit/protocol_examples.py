@@ -261,7 +261,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                 "fileCheckpoint": {"capture": True, "restore": False, "rewind": False},
                 "threadReplay": False,
                 "threadSearch": False,
-                "conversationImport": ["codex", "claude"],
+                "conversationImport": ["codex", "claude", "gemini"],
             },
             "dataRoot": {"path": "/d", "source": "environment", "variable": "LOCKSTITCH_DATA_DIR"},
             "bootId": "boot_1",

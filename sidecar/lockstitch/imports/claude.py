@@ -53,10 +53,9 @@ class ClaudeReading(JsonlReading):
         self._workspace: str | None = None
         """The first directory that a line names; later ones are where the agent went."""
 
-    def closings(self) -> list[SourceEvent]:
-        """What was held back; see `SourceReading`."""
+    def _held_back(self) -> list[SourceEvent]:
         self._usage.closings()
-        return self.composer.take() + super().closings()
+        return self.composer.take() + super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
@@ -145,7 +144,7 @@ class ClaudeReading(JsonlReading):
         if before is not None:
             self.account.duplicates += 1
             if kind == "assistant":
-                self._usage.note(record)
+                self._usage.note_line(record)
             if before[0] == digest:
                 return
             again = self.composer.has_id(uuid) or self.composer.has_id(f"{uuid}:1")
@@ -234,7 +233,7 @@ class ClaudeReading(JsonlReading):
         if not sidechain:
             self.composer.select_route("anthropic", model)
             turn.outcome = "completed"
-        self._usage.note(record)
+        self._usage.note_line(record)
         blocks = [mapping(block) for block in claude_head.content_blocks(record)]
         for index, block in enumerate(blocks):
             block_id = uuid if uuid is None or len(blocks) == 1 else f"{uuid}:{index + 1}"
