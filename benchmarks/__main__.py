@@ -14,6 +14,7 @@ from benchmarks import (
     capture,
     database,
     deltas,
+    diffs,
     growth,
     memory,
     peers,
@@ -22,6 +23,7 @@ from benchmarks import (
     reads,
     recovery,
     report,
+    restore,
     start,
 )
 from benchmarks.bench import Bench, Group
@@ -36,6 +38,8 @@ GROUPS: dict[str, Group] = {
     "reads": reads.rows,
     "database": database.rows,
     "capture": capture.rows,
+    "restore": restore.rows,
+    "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
     "growth": growth.rows,
