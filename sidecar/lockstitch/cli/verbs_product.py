@@ -30,9 +30,7 @@ PRODUCT = Group(
             ),
             examples=(
                 Example("lockstitch storage", "bytes and files by kind, the largest threads, the database"),
-                Example(
-                    "lockstitch storage verify", "sums, contents and rows; the status is 1 if something differs"
-                ),
+                Example("lockstitch storage verify", "sums, contents and rows; the status is 1 if something differs"),
                 Example("lockstitch storage clear", "what could be removed, and why; nothing is"),
             ),
         ),

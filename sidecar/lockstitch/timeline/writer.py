@@ -238,7 +238,7 @@ class Writer:
             self._database = open_or_rebuild(self.place, force=self._damaged)
             self._damaged = False
             self._begin_transaction()
-            with self.rotten_rows():
+            with database_errors(self.place.root.timeline), self.rotten_rows():
                 reconcile(self)
             self._commit()
         self._begin_transaction()
