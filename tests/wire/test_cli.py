@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root, on_terminal, run_here
 
+from lockstitch.cli.arguments import VERBS
 from lockstitch.cli.local import opened
 from lockstitch.cli.terminal import of_process
 from lockstitch.cli.text import cells
@@ -216,6 +217,7 @@ def test_help_and_version_are_not_errors() -> None:
         assert "lockstitch" in done.out
     assert run_here("show", "--help").out == run_here("help", "show").out
     assert run_here("help", "weave").status == 2
+    assert [one["command"] for one in json.loads(run_here("help", "--json").out)["commands"]] == list(VERBS)
 
 
 def test_an_error_is_json_where_json_was_asked_for(root: Root) -> None:
