@@ -16,6 +16,7 @@ from benchmarks import (
     deltas,
     diffs,
     growth,
+    imports,
     memory,
     peers,
     ping,
@@ -42,6 +43,7 @@ GROUPS: dict[str, Group] = {
     "deltas": deltas.rows,
     "memory": memory.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 

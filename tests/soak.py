@@ -25,6 +25,7 @@ from typing import Any
 from tests.crash.host import GoneError, Host, RefusedError, database, judge, rollouts
 from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchive
 from tests.crash.zygote import Process
+from tests.soak_imports import import_cuts
 
 Round = Callable[[Path, random.Random, Counter[str]], None]
 
@@ -221,7 +222,7 @@ def faults(home: Path, chance: random.Random, counts: Counter[str]) -> None:
         scene.host.kill()
 
 
-ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults]
+ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults, import_cuts]
 
 
 def _together(works: list[Callable[[], Any]]) -> None:
