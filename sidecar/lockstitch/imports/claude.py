@@ -115,8 +115,11 @@ class ClaudeReading(JsonlReading):
 
     def _system(self, record: dict[str, Any]) -> None:
         kind = str(record.get("subtype"))
-        if kind == "compact_boundary":
-            self.composer.add_item({"type": "contextCompaction"}, source_id=string(record.get("uuid")))
+        uuid = string(record.get("uuid"))
+        if kind == "compact_boundary" and uuid is not None and self.composer.has_id(uuid):
+            self.account.duplicates += 1
+        elif kind == "compact_boundary":
+            self.composer.add_item({"type": "contextCompaction"}, source_id=uuid)
         elif kind in _STATE_SYSTEM:
             self.account.skipped[f"system.{kind}"] += 1
         else:
@@ -131,9 +134,11 @@ class ClaudeReading(JsonlReading):
             return
         # What the person sent while the agent worked stands nowhere else.
         blocks = claude_head.content_blocks({"message": {"content": prompt}})
-        content = _user_content([mapping(block) for block in blocks])
-        if content:
-            self.composer.add_item({"type": "userMessage", "content": content}, source_id=string(record.get("uuid")))
+        content, uuid = _user_content([mapping(block) for block in blocks]), string(record.get("uuid"))
+        if uuid is not None and self.composer.has_id(uuid):
+            self.account.duplicates += 1
+        elif content:
+            self.composer.add_item({"type": "userMessage", "content": content}, source_id=uuid)
 
     # ── messages ──
 

@@ -122,4 +122,5 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "conversationImport/thread/preview": conversation_import.preview,
     "conversationImport/thread/commit": conversation_import.commit,
     "conversationImport/job/read": conversation_import.job_read,
+    "conversationImport/job/cancel": conversation_import.job_cancel,
 }
