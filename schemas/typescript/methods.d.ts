@@ -80,6 +80,14 @@ import type {
   SnapshotPayload,
   SourceScanParams,
   SourceScanResult,
+  StorageGcParams,
+  StorageGcResult,
+  StorageRebuildParams,
+  StorageRebuildResult,
+  StorageReportParams,
+  StorageReportResult,
+  StorageVerifyParams,
+  StorageVerifyResult,
   ThreadArchived,
   ThreadDeleted,
   ThreadEventsListParams,
@@ -259,6 +267,14 @@ export interface Requests {
   "conversationImport/job/read": { params: ImportJobReadParams; result: ImportJobResult };
   /** Stop an import; what is in stays, and the next import goes on behind it. */
   "conversationImport/job/cancel": { params: ImportJobCancelParams; result: ImportJobResult };
+  /** What is stored, by kind and by thread. */
+  "storage/report": { params: StorageReportParams; result: StorageReportResult };
+  /** List what nothing refers to, and remove it if asked. */
+  "storage/gc": { params: StorageGcParams; result: StorageGcResult };
+  /** Check sums, contents and projection against the rollouts. */
+  "storage/verify": { params: StorageVerifyParams; result: StorageVerifyResult };
+  /** Make the projection anew from the rollouts. */
+  "storage/rebuild": { params: StorageRebuildParams; result: StorageRebuildResult };
 }
 
 /** What a client may say without an answer. */
