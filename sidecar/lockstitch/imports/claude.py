@@ -50,6 +50,7 @@ class ClaudeReading(JsonlReading):
         self._usage = ClaudeUsage(self.composer)
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
+        self._copies: set[bytes] = set()
         self._summaries: dict[str, str] = {}
         self._backups = ClaudeBackups(thread)
         self._workspace: str | None = thread.cwd
@@ -116,7 +117,7 @@ class ClaudeReading(JsonlReading):
     def _system(self, record: dict[str, Any]) -> None:
         kind = str(record.get("subtype"))
         uuid = string(record.get("uuid"))
-        if kind == "compact_boundary" and uuid is not None and self.composer.has_id(uuid):
+        if kind == "compact_boundary" and self._is_copy(record):
             self.account.duplicates += 1
         elif kind == "compact_boundary":
             self.composer.add_item({"type": "contextCompaction"}, source_id=uuid)
@@ -135,10 +136,17 @@ class ClaudeReading(JsonlReading):
         # What the person sent while the agent worked stands nowhere else.
         blocks = claude_head.content_blocks({"message": {"content": prompt}})
         content, uuid = _user_content([mapping(block) for block in blocks]), string(record.get("uuid"))
-        if uuid is not None and self.composer.has_id(uuid):
+        if self._is_copy(record):
             self.account.duplicates += 1
         elif content:
             self.composer.add_item({"type": "userMessage", "content": content}, source_id=uuid)
+
+    def _is_copy(self, record: dict[str, Any]) -> bool:
+        """Whether a line that is no message was there before, word for word."""
+        digest = _digest(codec.encode(record))
+        known = digest in self._copies
+        self._copies.add(digest)
+        return known
 
     # ── messages ──
 
