@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.crash.contended import contended_acts
 from tests.crash.host import GoneError, Host, RefusedError, database, judge, rollouts
 from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchive
 from tests.crash.test_disk import fill
@@ -294,6 +295,7 @@ ROUNDS: list[Round] = [
     rotten_rows,
     sequences,
     import_cuts,
+    contended_acts,
 ]
 
 
@@ -311,6 +313,7 @@ WRONG = (
 """What is counted and must be 0; the words that a failed check says tell which it is."""
 
 _SAYS = {
+    "lost: [": "acknowledged events lost",
     "is lost or moved": "acknowledged events lost",
     "is half there": "acknowledged events lost",
     "gap": "gaps",
