@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.wire.host import Host
+from tests.wire.process import environment
 
 
 @pytest.fixture
@@ -183,3 +186,28 @@ def test_rebuild_tells_how_far_it_is_and_changes_no_answer(home: tuple[Host, Pat
     assert host.read(thread, turns=True) == before
     host.append(thread, None, ("host.note", {}))
     assert host.call("storage/verify")["ok"]
+
+
+def test_the_command_says_it_to_a_person(home: tuple[Host, Path, str]) -> None:
+    host, root, thread = home
+    host.close()
+    plant(root / "artifacts", b"nobody's", hours=2)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "lockstitch", "storage", *arguments, "--data-dir", str(root)]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, done.stdout
+
+    assert thread in run()[1]
+    assert "that no thread refers to" in run("report")[1]
+    status, said = run("clear")
+    assert (status, "could be removed" in said) == (0, True)
+    assert "1 file removed" in run("clear", "--yes")[1]
+    assert "from 1 thread" in run("rebuild")[1]
+    assert run("verify")[0] == 0
+    name = hashlib.sha256(b"x" * 100_000).hexdigest()
+    for path in (root / "artifacts").glob(f"*/{name}*"):
+        path.unlink()
+    status, said = run("verify")
+    assert status == 1
+    assert f"content missing, sha256 {name}" in said
