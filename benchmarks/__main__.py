@@ -15,6 +15,7 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    evidence,
     growth,
     memory,
     peers,
@@ -41,6 +42,7 @@ GROUPS: dict[str, Group] = {
     "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
