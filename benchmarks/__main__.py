@@ -22,6 +22,7 @@ from benchmarks import (
     ping,
     plain,
     reads,
+    recovery,
     report,
     restore,
     start,
@@ -44,6 +45,7 @@ GROUPS: dict[str, Group] = {
     "memory": memory.rows,
     "evidence": evidence.rows,
     "growth": growth.rows,
+    "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,23 @@ def test_a_pre_image_that_is_not_our_version_is_an_external_one(host: Host, tmp_
     assert (diff["diff"]["additions"], diff["diff"]["deletions"]) == (1, 1)
 
 
+@covers("artifact/read")
+def test_a_picture_that_the_person_sent_is_in_the_store(host: Host, tmp_path: Path) -> None:
+    """A large image is not in the line: it is an artifact, as its own bytes."""
+    source = Transcript(tmp_path, "23222222-2222-4333-8444-555555555555")
+    picture = b"\x89PNG" + bytes(100_000)
+    block = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(picture).decode()}
+    source.add("user", [{"type": "text", "text": "look"}, {"type": "image", "source": block}])
+    result(host, source.path)
+    (artifact,) = host.call("artifact/read", sessionId=source.session, includeContent=True)["artifacts"]
+    assert base64.b64decode(artifact["contentBase64"]) == picture
+    thread = read(host, source.session)
+    assert thread["turns"][0]["items"][0]["content"][1]["sha256"] == artifact["sha256"]
+    assert Path(thread["path"]).stat().st_size < 5000
+
+
 def test_twice_is_once_and_a_grown_source_adds_only_what_is_new(host: Host, tmp_path: Path) -> None:
-    """The second import adds no event at all; lines that came since add what they tell."""
+    """Field report B31. The second import adds no event at all; lines that came since add what they tell."""
     source = Transcript(tmp_path, "33333333-2222-4333-8444-555555555555")
     source.ask("first")
     source.answer("done")
