@@ -15,7 +15,9 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    evidence,
     growth,
+    imports,
     memory,
     peers,
     ping,
@@ -42,7 +44,9 @@ GROUPS: dict[str, Group] = {
     "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
     "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
