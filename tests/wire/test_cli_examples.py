@@ -14,6 +14,7 @@ from tests.wire.cli_scene import SAMPLE, Done, Root, loom, run_here
 
 from lockstitch.cli.arguments import VERBS
 from lockstitch.cli.grammar import Verb
+from lockstitch.platform.beneath import CAN_OPEN_BENEATH
 
 ELSEWHERE = {"lockstitch demo": "is run by a test of its own", "lockstitch self-test": "is run by a test of its own"}
 BEFORE = {"undo": ["lockstitch rewind 019ad3a1 1 --yes"]}
@@ -34,11 +35,15 @@ def run_example(command: str) -> Done:
     if not rest:
         return done
     assert done.status == 0, done.err
+    if os.name == "nt":
+        return done  # there is no shell to pipe into
     piped = subprocess.run(["sh", "-c", rest], input=done.out.encode(), capture_output=True, check=False)
     return Done(piped.returncode, piped.stdout, piped.stderr)
 
 
 def runnable(verb: Verb) -> bool:
+    if verb.name in ("restore", "rewind", "undo") and not CAN_OPEN_BENEATH:
+        return False  # it is refused on this system
     return any(example.command not in ELSEWHERE for example in verb.examples)
 
 
