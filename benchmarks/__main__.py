@@ -15,6 +15,7 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    evidence,
     growth,
     memory,
     peers,
@@ -42,6 +43,7 @@ GROUPS: dict[str, Group] = {
     "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
     "recovery": recovery.rows,
 }
