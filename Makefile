@@ -58,6 +58,7 @@ ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev
 	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.soak_exports
 endif
 
 check: .venv/.dev .venv/.node

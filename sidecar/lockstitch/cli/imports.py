@@ -75,6 +75,14 @@ def _is_folder(path: str) -> bool:
 async def _import(local: Local, path: str) -> dict[str, Any]:
     """Import one session file; a failure is an outcome, so that it stops none of the others."""
     try:
+        if _is_ours(path):
+            found = await local.ask("thread/import", path=path)
+            result = {name: found[name] for name in ("imported", "duplicates")}
+            return {
+                "sourcePath": path,
+                "sourceClient": "lockstitch",
+                "result": {"threadId": found["thread"]["id"], **result},
+            }
         job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
         while job["status"] in ("queued", "running"):
             await asyncio.sleep(_LOOK_SECONDS)
@@ -84,6 +92,15 @@ async def _import(local: Local, path: str) -> dict[str, Any]:
     if job["status"] == "failed":
         return _failure(path, job.get("error") or {"message": "the import failed"})
     return {"sourcePath": path, "sourceClient": job["sourceClient"], "result": job["result"]}
+
+
+def _is_ours(path: str) -> bool:
+    """Whether it is a bundle, or the lines of a thread, that `lockstitch export` wrote."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(12).startswith((b"PK\3\4", b'{"sequence":'))
+    except OSError:
+        return False
 
 
 def _failure(path: str, error: dict[str, Any]) -> dict[str, Any]:
@@ -100,6 +117,10 @@ def _show(local: Local, outcome: dict[str, Any], terminal: Terminal) -> None:
     result = outcome["result"]
     thread_id = result["threadId"]
     short = short_ids(local.thread_ids()).get(thread_id) or str(thread_id)
+    if "imported" in result:
+        said = counted(result["imported"], "event") if result["imported"] else "nothing new"
+        terminal.line(f"{terminal.paint(short, 'cyan')}  lockstitch: {said}  {terminal.paint(name, 'dim')}")
+        return
     new = [
         counted(result[field], noun)
         for field, noun in (("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint"))

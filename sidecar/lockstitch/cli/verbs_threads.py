@@ -13,8 +13,10 @@ THREADS = Group(
     (
         Verb(
             "import",
-            "take over sessions that other tools wrote",
-            arguments=(Argument("paths", "a session file, or a folder with sessions in it", PATH, count="many"),),
+            "take over sessions that other tools wrote, and threads that were exported",
+            arguments=(
+                Argument("paths", "a session file, a folder with sessions in it, or a bundle", PATH, count="many"),
+            ),
             examples=(
                 Example(
                     "lockstitch import session.jsonl", "one session; again is a no-op, a grown one adds what is new"
