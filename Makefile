@@ -59,6 +59,8 @@ ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 soak: .venv/.dev
 	$(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak_exports
+	$(BIN)/python -m tests.soak_restore
+	$(BIN)/python -m tests.soak_escapes
 endif
 
 check: .venv/.dev .venv/.node

@@ -19,6 +19,8 @@ from lockstitch.timeline.rows import (
     SpilledRow,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     values_of,
 )
 from lockstitch.timeline.times import microseconds_of
@@ -42,6 +44,8 @@ class Cold(Protocol):
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
     def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
+    def worker(self, thread_no: int, worker_id: str) -> WorkerRow | None: ...
+    def active_workers(self, thread_no: int) -> list[WorkerRow]: ...
 
 
 @dataclass(slots=True)
@@ -60,6 +64,7 @@ class ThreadState:
     versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
     client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
     import_source: ImportSourceRow | None = None
+    workers: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
     absent_items: set[str] = field(default_factory=set[str])
     """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
     stored_values: tuple[object, ...] | None = None
@@ -206,6 +211,22 @@ class ThreadState:
             row = self.cold.client_event(self.thread.thread_no, event_id)
         return row
 
+    def worker(self, worker_id: str) -> WorkerRow | None:
+        row = self.workers.get(worker_id.lower())
+        if row is None and not self.fresh:
+            row = self.cold.worker(self.thread.thread_no, worker_id)
+        return row
+
+    def active_workers(self) -> list[WorkerRow]:
+        """The workers that no event has ended."""
+        stored = [] if self.fresh else self.cold.active_workers(self.thread.thread_no)
+        known = {row.worker_id.lower(): row for row in stored} | self.workers
+        return [row for row in known.values() if row.status == WorkerStatus.active]
+
+    def touch_worker(self, row: WorkerRow) -> None:
+        self.workers[row.worker_id.lower()] = row
+        self.new_rows.append(row)
+
     def touch_turn(self, row: TurnRow) -> None:
         key = row.turn_id.lower()
         self.turns[key] = row
@@ -238,6 +259,7 @@ class ThreadState:
         self.new_rows.clear()
         self.client_events.clear()
         self.checkpoints.clear()
+        self.workers.clear()
         if len(self.items) > _KEEP:
             self.items = dict(self.open_items)
         if len(self.turns) > _KEEP:
