@@ -99,6 +99,6 @@ def test_what_is_handed_on_is_taken_in_and_what_was_changed_is_found(
     events_here = run_here("show", "019ad3a1", "--full").out
     monkeypatch.setenv("LOCKSTITCH_DATA_DIR", str(tmp_path / "elsewhere"))
     done = run_here("import", str(bundle))
-    assert done.status == 0 and "lockstitch: " in done.out and " events" in done.out
+    assert done.status == 0 and "lockstitch" in done.out and " events" in done.out
     assert run_here("show", "019ad3a1", "--full").out == events_here
     assert "nothing new" in run_here("import", str(bundle)).out
