@@ -68,6 +68,8 @@ class Store:
             with root.enter(sha256[:2]) as directory:
                 if _find(directory, sha256)[0] is None:
                     stage(directory, packed.name, packed.stored, within=root)
+                else:
+                    _keep_young(directory, sha256)
                 # A blob that was there may have been renamed in a moment ago by a process that has not synced yet.
                 directory.sync()
             if sha256[:2] not in self._synced:
@@ -181,6 +183,13 @@ class OpenedStore(Store):
 
     def _open(self, *, create: bool) -> Directory:
         return self._opener(create)
+
+
+def _keep_young(directory: Directory, sha256: str) -> None:
+    """Somebody is about to refer to a blob that is there: a clearing that goes on just now must spare it."""
+    for name in (sha256, sha256 + ".z"):
+        with contextlib.suppress(OSError):
+            directory.touch(name)
 
 
 class Packed:

@@ -129,8 +129,9 @@ def _remove_what_was_staged(writer: Writer) -> None:
     for name in _names(root.trash):
         if not name.startswith(DELETED) and not boots.is_alive(name.partition("-")[0]):
             remove(root.trash / name)
-    for name in _names(root.sqlite):  # a rebuild is under the lock that we hold, so nobody's is going on
-        if STAGED in name:
+    for name in _names(root.sqlite):
+        _, staged, boot = name.partition(STAGED)
+        if staged and not boots.is_alive(boot.partition("-")[0]):
             remove(root.sqlite / name)
     for name in _names(root.path):
         if name.startswith((".root_", TEMPORARY_PREFIX)):

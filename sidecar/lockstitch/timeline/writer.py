@@ -238,7 +238,7 @@ class Writer:
             self._database = open_or_rebuild(self.place, force=self._damaged)
             self._damaged = False
             self._begin_transaction()
-            with self.rotten_rows():
+            with database_errors(self.place.root.timeline), self.rotten_rows():
                 reconcile(self)
             self._commit()
         self._begin_transaction()
@@ -318,6 +318,19 @@ class Writer:
         with database_errors(self.place.root.timeline):
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
+
+    @contextmanager
+    def without_transaction(self) -> Generator[None]:
+        """For what SQLite does only by itself, and for putting another file in its place. Alone, within a group."""
+        self._commit()
+        try:
+            yield
+        finally:
+            self._begin()
+
+    def close_database(self) -> None:
+        """Let go of the file; the end of `without_transaction` opens what is there then."""
+        self._drop_database()
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
