@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -290,6 +292,37 @@ def test_every_change_of_every_file_is_found(host: Host, workspace: Path) -> Non
                         assert host.call(VERIFY, path=str(folder.path))["ok"] is False, made
                 folder.restore()
             verified(host, folder.path)
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="no sha256sum on this machine")
+def test_a_stranger_checks_an_export_with_sha256sum_as_the_document_says(host: Host, workspace: Path) -> None:
+    """docs/format.md: its shell lines accept packs and cases, redacted or not, and find what was changed."""
+    document = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="utf-8")
+    found = re.search(r"```sh\n(seal=.*?)```", document, re.DOTALL)
+    assert found is not None
+    rules = found[1]
+
+    def holds(folder: Path) -> bool:
+        done = subprocess.run(["sh", "-c", rules], cwd=folder, capture_output=True, check=False)
+        return done.returncode == 0
+
+    thread = with_secrets(host, workspace)
+    chance = random.Random(7)
+    for method in (EVIDENCE, CASE):
+        for redact in (True, False):
+            folder = Folder(folder_of(host.call(method, sessionId=thread, redact=redact)))
+            assert holds(folder.path), method
+            for _ in range(12):
+                if made := folder.change(chance):
+                    assert not holds(folder.path), made
+                folder.restore()
+            name, data = next((name, data) for name, data in folder.files.items() if name != "events.jsonl")
+            (folder.path / name).unlink()
+            (folder.path / name).symlink_to(workspace / "kept")
+            (workspace / "kept").write_bytes(data)
+            assert not holds(folder.path), "a link"
+            folder.restore()
+            assert holds(folder.path)
 
 
 @covers("thread/export", "pathRefused", "invalidParams", "threadNotFound")
