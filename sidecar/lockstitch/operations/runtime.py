@@ -329,7 +329,7 @@ class Runtime:
 
     async def write_all_documents(self, thread_id: str) -> None:
         """Write the version documents of a thread that was made as a whole."""
-        await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
+        await self.read_thread(thread_id, lambda view: write_all_documents(self.contents, view, thread_id))
 
     @property
     def pending_writes(self) -> int:

@@ -142,7 +142,8 @@ def _refuse_copied(root: DataRoot) -> None:
     if isinstance(made_at, str) and made_at != os.path.realpath(root.path):
         raise RefusedError(
             f"The data root {root.path} was made at {made_at}: if it is a copy, both refer to the same contents in "
-            "workspaces, and only the original may clear them. If it was moved, run `lockstitch doctor --adopt`.",
+            "workspaces, and only the original may clear them. If it was moved, write the new place as madeAt into "
+            f"{root.root_file}.",
             kind="invalidRequest",
             reason="copiedRoot",
             path=str(root.path),

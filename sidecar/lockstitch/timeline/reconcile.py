@@ -66,6 +66,13 @@ def reconcile(writer: Writer) -> None:
             log.warning("that a thread was moved could not be recorded yet: %s", error.kind)
 
 
+def index_unknown(writer: Writer, thread_id: str) -> None:
+    """Index a rollout that the thread table does not know, if there is one. Within the transaction."""
+    for found in unique(writer.place.root.rollouts()):
+        if found.thread_id.lower() == thread_id.lower():
+            index_one(writer.place, writer.database, writer.rows.next_thread_number(), found)
+
+
 def _tell_move(writer: Writer, thread_id: str, archived: bool) -> None:
     """Record a move that a crash cut short; rows that only say so, against the log, are made anew instead."""
     batch = writer.hot.load(thread_id)

@@ -32,7 +32,7 @@ from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.rebuild import open_or_rebuild
-from lockstitch.timeline.reconcile import reconcile
+from lockstitch.timeline.reconcile import index_unknown, reconcile
 from lockstitch.timeline.requests import OwnRequests
 from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
@@ -441,8 +441,10 @@ class Writer:
         try:
             with database_errors(self.place.root.timeline):
                 for key in sorted(self.behind):
-                    with suppress(NotFoundError):
+                    try:
                         self._hot.load(key)
+                    except NotFoundError:
+                        index_unknown(self, key)  # a new thread, of which not even the first row was stored
             self._commit()
             self.behind = set()
             self._begin_transaction()
