@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -102,3 +103,14 @@ def test_what_is_handed_on_is_taken_in_and_what_was_changed_is_found(
     assert done.status == 0 and "lockstitch" in done.out and " events" in done.out
     assert run_here("show", "019ad3a1", "--full").out == events_here
     assert "nothing new" in run_here("import", str(bundle)).out
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS.values() if runnable(verb)], ids=lambda verb: verb.name)
+def test_every_command_can_write_json(scene: Root, verb: Verb) -> None:
+    del scene
+    example = next(one.command for one in verb.examples if "|" not in one.command).split(" > ")[0]
+    for needed in BEFORE.get(verb.name, []):
+        assert run_example(needed).status == 0
+    done = run_example(example if "--json" in example else f"{example} --json")
+    assert (done.status, done.err) == (0, "")
+    assert [json.loads(line) for line in done.out.splitlines()]

@@ -312,7 +312,7 @@ def test_a_stranger_checks_an_export_with_sha256sum_as_the_document_says(host: H
         for redact in (True, False):
             folder = Folder(folder_of(host.call(method, sessionId=thread, redact=redact)))
             assert holds(folder.path), method
-            for _ in range(12):
+            for _ in range(4):
                 if made := folder.change(chance):
                     assert not holds(folder.path), made
                 folder.restore()
