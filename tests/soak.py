@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.crash.contended import contended_acts
 from tests.crash.host import GoneError, Host, RefusedError, database, judge, rollouts
 from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchive
 from tests.crash.test_disk import fill
@@ -282,7 +283,18 @@ def rotten_rows(home: Path, chance: random.Random, counts: Counter[str]) -> None
         counts["rotten rows"] += rot.try_(*case)
 
 
-ROUNDS: list[Round] = [kills, kills, killed_writers, damage, damage, faults, full_disks, rotten_rows, sequences]
+ROUNDS: list[Round] = [
+    kills,
+    kills,
+    killed_writers,
+    damage,
+    damage,
+    faults,
+    full_disks,
+    rotten_rows,
+    sequences,
+    contended_acts,
+]
 
 
 WRONG = (
@@ -299,6 +311,7 @@ WRONG = (
 """What is counted and must be 0; the words that a failed check says tell which it is."""
 
 _SAYS = {
+    "lost: [": "acknowledged events lost",
     "is lost or moved": "acknowledged events lost",
     "is half there": "acknowledged events lost",
     "gap": "gaps",

@@ -4171,7 +4171,7 @@ export interface PlannedFile {
    */
   toSha256?: string;
   /**
-   * Why: `changed`, `backup`, `firstSeen`, a contentStatus, or the reason of a refused path.
+   * Why: `changed`, `backup`, `firstSeen`, `readOnly`, a contentStatus, or why the path is refused.
    */
   reason?: string;
 }
@@ -4655,7 +4655,7 @@ export interface RewindParams {
    */
   position?: ("before" | "after") | null;
   /**
-   * Only these files, or what is under these folders.
+   * Only these files, or what is under these folders. What was both is the file; `x/` is the folder.
    */
   paths?: string[] | null;
   /**
