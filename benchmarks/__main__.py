@@ -15,6 +15,7 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    evidence,
     exports,
     growth,
     memory,
@@ -44,6 +45,7 @@ GROUPS: dict[str, Group] = {
     "deltas": deltas.rows,
     "exports": exports.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
     "recovery": recovery.rows,
 }

@@ -358,7 +358,7 @@ def test_a_thread_as_lines_and_as_markdown(host: Host, workspace: Path, tmp_path
     markdown = host.call(export, threadId=lively_one, format="markdown")["content"]
     assert markdown.startswith("# please change a.txt\n") and "> again" in markdown and "done ✓" in markdown
     assert "\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n```" in markdown and "**Error:** the model is gone" in markdown
-    assert "interrupted: no result was recorded" in markdown and "- `a.txt` modified (+1 -1)" in markdown
+    assert "interrupted: no result was recorded" in markdown and "- `a.txt` created (+2 -1)" in markdown
 
 
 def test_b11_a_damaged_thread_says_so_in_every_export(tmp_path: Path) -> None:
