@@ -18,6 +18,7 @@ from benchmarks import (
     evidence,
     exports,
     growth,
+    imports,
     memory,
     peers,
     ping,
@@ -47,6 +48,7 @@ GROUPS: dict[str, Group] = {
     "memory": memory.rows,
     "evidence": evidence.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
     "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
