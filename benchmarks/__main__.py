@@ -16,7 +16,9 @@ from benchmarks import (
     deltas,
     diffs,
     evidence,
+    exports,
     growth,
+    imports,
     memory,
     peers,
     ping,
@@ -42,9 +44,11 @@ GROUPS: dict[str, Group] = {
     "restore": restore.rows,
     "diffs": diffs.rows,
     "deltas": deltas.rows,
+    "exports": exports.rows,
     "memory": memory.rows,
     "evidence": evidence.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
     "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}

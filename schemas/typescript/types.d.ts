@@ -3677,6 +3677,15 @@ export interface ImportOutcome {
   damaged: number;
 }
 /**
+ * Params of conversationImport/job/cancel. A job that has ended is answered as it is.
+ */
+export interface ImportJobCancelParams {
+  /**
+   * The job.
+   */
+  jobId: string;
+}
+/**
  * Params of conversationImport/job/read.
  */
 export interface ImportJobReadParams {
@@ -3686,7 +3695,7 @@ export interface ImportJobReadParams {
   jobId: string;
 }
 /**
- * Result of conversationImport/thread/commit and job/read.
+ * Result of conversationImport/thread/commit, job/read and job/cancel.
  */
 export interface ImportJobResult {
   /**

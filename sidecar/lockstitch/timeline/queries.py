@@ -194,6 +194,15 @@ def mark_before(view: View, thread_no: int, sequence: int) -> tuple[int, int]:
     return (1, 0) if found is None else (found[0], found[1])
 
 
+def mark_after(view: View, thread_no: int, sequence: int) -> int | None:
+    """The offset of the first marked line behind the event `sequence`; None if there is none."""
+    found = view.connection.execute(
+        "SELECT line_at FROM event_mark WHERE thread_no=? AND sequence>? ORDER BY sequence LIMIT 1",
+        (thread_no, sequence),
+    ).fetchone()
+    return None if found is None else found[0]
+
+
 def checkpoints(
     view: View,
     thread_no: int,
