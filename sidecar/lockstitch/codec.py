@@ -125,6 +125,17 @@ def plain_decoder(kind: type[T]) -> Callable[[bytes], T | None]:
     return run
 
 
+def decode_part(data: bytes | Raw) -> Any:
+    """Decode a part of a message that a plain decoder took and that is shallow: there is nothing more to look for.
+
+    Raises ParseError.
+    """
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise ParseError(str(error)) from None
+
+
 def is_shallow(data: bytes | Raw, above: int) -> bool:
     """Whether a value that lies `above` levels deep is surely nested no deeper than allowed; cheap, for most."""
     # Each level takes two bytes at least, and one bracket.

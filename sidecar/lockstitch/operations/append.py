@@ -69,7 +69,11 @@ async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
 def adding_whole(events: list[Incoming]) -> Callable[[Admission], None]:
     """How the writer admits events among which there is no streamed text."""
 
+    given = [event.event_id for event in events if event.event_id is not None]
+
     def build(admission: Admission) -> None:
+        if len(given) > 1:
+            admission.state.expect_client_events(given)
         for event in events:
             admission.add(event)
 
