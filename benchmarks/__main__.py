@@ -9,7 +9,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, growth, memory, peers, ping, plain, reads, report, start
+from benchmarks import (
+    append,
+    capture,
+    database,
+    deltas,
+    diffs,
+    growth,
+    memory,
+    peers,
+    ping,
+    plain,
+    reads,
+    report,
+    restore,
+    start,
+)
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -22,6 +37,8 @@ GROUPS: dict[str, Group] = {
     "reads": reads.rows,
     "database": database.rows,
     "capture": capture.rows,
+    "restore": restore.rows,
+    "diffs": diffs.rows,
     "deltas": deltas.rows,
     "memory": memory.rows,
     "growth": growth.rows,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from lockstitch_protocol.wire import Count, Params, Shape
 
-SourceClient = Literal["codex", "claude"]
+SourceClient = Literal["codex", "claude", "gemini"]
 ImportPhase = Literal[
     "queued", "reading_source", "building_history", "persisting_history", "finalizing", "completed", "failed"
 ]

@@ -70,6 +70,12 @@ import type {
   RewindResult,
   RoutePayload,
   ServerStatusResult,
+  SessionCreateParams,
+  SessionForkParams,
+  SessionListParams,
+  SessionParams,
+  SessionRenameParams,
+  SessionResumeParams,
   SnapshotPayload,
   SourceScanParams,
   SourceScanResult,
@@ -114,6 +120,14 @@ import type {
   TurnsPage,
   UndoParams,
   UsagePayload,
+  Worker,
+  WorkerFinishParams,
+  WorkerListParams,
+  WorkerListResult,
+  WorkerParams,
+  WorkerPayload,
+  WorkerStartParams,
+  WorkerStartedPayload,
 } from "./types";
 
 /** What a client may ask. */
@@ -170,6 +184,30 @@ export interface Requests {
   "turn/steer": { params: TurnSteerParams; result: TurnSteerResult };
   /** What a turn did, from durable facts. */
   "turn/receipt/read": { params: ReceiptReadParams; result: Receipt };
+  /** Begin a worker, under a lease. */
+  "worker/start": { params: WorkerStartParams; result: Worker };
+  /** Renew a worker's lease. */
+  "worker/heartbeat": { params: WorkerParams; result: Worker };
+  /** End a worker. */
+  "worker/finish": { params: WorkerFinishParams; result: Worker };
+  /** Begin the next attempt of a worker that was lost. */
+  "worker/retry": { params: WorkerParams; result: Worker };
+  /** List workers. */
+  "worker/list": { params: WorkerListParams; result: WorkerListResult };
+  /** As thread/start. */
+  "session.create": { params: SessionCreateParams; result: ThreadOpened };
+  /** As thread/list. */
+  "session.list": { params: SessionListParams; result: ThreadListResult };
+  /** As thread/resume. */
+  "session.resume": { params: SessionResumeParams; result: ThreadResumeResult };
+  /** As thread/name/set. */
+  "session.rename": { params: SessionRenameParams; result: ThreadResult };
+  /** As thread/fork. */
+  "session.fork": { params: SessionForkParams; result: ThreadOpened };
+  /** As thread/archive. */
+  "session.archive": { params: SessionParams; result: Empty };
+  /** As thread/delete. */
+  "session.delete": { params: SessionParams; result: Empty };
   /** Create a session, which is a thread. */
   "agentSession/start": { params: AgentSessionStartParams; result: AgentSessionStartResult };
   /** List sessions. */
@@ -324,6 +362,18 @@ export interface EventPayloads {
   "route.selected": RoutePayload;
   /** What the turn's agent may do. */
   "authority.set": AuthorityPayload;
+  /** A worker begins its first attempt. */
+  "worker.started": WorkerStartedPayload;
+  /** Renews a worker's lease. */
+  "worker.heartbeat": WorkerPayload;
+  /** Ends a worker: completed. */
+  "worker.completed": WorkerPayload;
+  /** Ends a worker: failed. */
+  "worker.failed": WorkerPayload;
+  /** Ends a worker: cancelled. */
+  "worker.cancelled": WorkerPayload;
+  /** A worker begins its next attempt. */
+  "worker.retried": WorkerPayload;
 }
 
 /** `error.data.kind`. */

@@ -2400,6 +2400,27 @@ export interface DiffLine {
   noNewline?: boolean;
 }
 /**
+ * What one side of a diff is, beside its lines.
+ */
+export interface DiffSide {
+  /**
+   * Size.
+   */
+  bytes: number;
+  /**
+   * `utf-8`, `utf-8-bom`, `utf-16-le`, … or `binary`.
+   */
+  encoding: string;
+  /**
+   * `lf`, `crlf`, `cr`, `mixed` or `none`; none of binary content.
+   */
+  eol?: string;
+  /**
+   * File mode, octal, where it is known.
+   */
+  mode?: string;
+}
+/**
  * A call of a tool that the host itself provides.
  */
 export interface DynamicToolCallItemInput {
@@ -3058,6 +3079,14 @@ export interface FileDiff {
    * True: the sides differ in path.
    */
   renamed?: boolean;
+  /**
+   * The older side where it is binary or encoding, line ends or mode differ.
+   */
+  before?: DiffSide;
+  /**
+   * The newer side, likewise; null: no file there.
+   */
+  after?: DiffSide;
 }
 /**
  * Params of agentSession/fileCheckpoint/get.
@@ -3500,7 +3529,7 @@ export interface ImportCommitParams {
   /**
    * Where to look for sourceThreadId.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look for sourceThreadId.
    */
@@ -3550,7 +3579,7 @@ export interface ImportJob {
   /**
    * Whose session it is.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * The session, once it is known.
    */
@@ -3699,7 +3728,7 @@ export interface ImportSource {
   /**
    * Whose sessions, where one was asked for.
    */
-  sourceClient?: "codex" | "claude";
+  sourceClient?: "codex" | "claude" | "gemini";
   /**
    * The directory.
    */
@@ -3716,7 +3745,7 @@ export interface SourceThread {
   /**
    * The tool that wrote it.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4752,6 +4781,175 @@ export interface ServerStatusResult {
   processes: ProcessEntry[];
 }
 /**
+ * Params of session.create: those of thread/start.
+ */
+export interface SessionCreateParams {
+  /**
+   * The workspace root, absolute. Without one, file contents must come in the events.
+   */
+  cwd?: string | null;
+  /**
+   * The model that the host uses.
+   */
+  model?: string | null;
+  /**
+   * The provider of the model.
+   */
+  modelProvider?: string | null;
+  /**
+   * Further roots; recorded only.
+   */
+  runtimeWorkspaceRoots?: string[] | null;
+  /**
+   * True: keep it in memory only.
+   */
+  ephemeral?: boolean | null;
+  /**
+   * What started it; returned as given.
+   */
+  threadSource?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Name of the host's service.
+   */
+  serviceName?: string | null;
+  /**
+   * A name for people.
+   */
+  name?: string | null;
+  /**
+   * Id for the new session; one is made if absent.
+   */
+  threadId?: string | null;
+  /**
+   * The repository of the workspace.
+   */
+  gitInfo?: GitInfoInput | null;
+  [k: string]: unknown;
+}
+/**
+ * Params of session.fork: those of thread/fork.
+ */
+export interface SessionForkParams {
+  /**
+   * The session to fork; it is not changed.
+   */
+  threadId: string;
+  /**
+   * The last turn that the fork has.
+   */
+  lastTurnId?: string | null;
+  /**
+   * The first turn that the fork does not have.
+   */
+  beforeTurnId?: string | null;
+  /**
+   * True: `thread.turns` stays empty.
+   */
+  excludeTurns?: boolean | null;
+  /**
+   * A name for the fork.
+   */
+  name?: string | null;
+  /**
+   * Another workspace root.
+   */
+  cwd?: string | null;
+}
+/**
+ * Params of session.list: those of thread/list.
+ */
+export interface SessionListParams {
+  /**
+   * `nextCursor` or `backwardsCursor` of another page.
+   */
+  cursor?: string | null;
+  /**
+   * At most so many threads.
+   */
+  limit?: number | null;
+  /**
+   * The order, by microseconds, then by creation.
+   */
+  sortKey?: ("created_at" | "updated_at" | "recency_at") | null;
+  /**
+   * Newest or oldest first.
+   */
+  sortDirection?: ("asc" | "desc") | null;
+  /**
+   * Only these providers; empty is all.
+   */
+  modelProviders?: string[] | null;
+  /**
+   * Only these sources; empty is all.
+   */
+  sourceKinds?: string[] | null;
+  /**
+   * True: only archived ones; false: only others.
+   */
+  archived?: boolean | null;
+  /**
+   * Only threads of these workspaces, however the path is spelled.
+   */
+  cwd?: string | string[] | null;
+  /**
+   * Only threads whose name or preview contains it.
+   */
+  searchTerm?: string | null;
+  /**
+   * Only children of this thread.
+   */
+  parentThreadId?: string | null;
+  /**
+   * Only descendants of this thread.
+   */
+  ancestorThreadId?: string | null;
+}
+/**
+ * Params of session.archive and session.delete: those of thread/archive and thread/delete.
+ */
+export interface SessionParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+}
+/**
+ * Params of session.rename: those of thread/name/set.
+ */
+export interface SessionRenameParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+  /**
+   * Its name for people.
+   */
+  name: string;
+}
+/**
+ * Params of session.resume: those of thread/resume.
+ */
+export interface SessionResumeParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+  /**
+   * True: `thread.turns` stays empty.
+   */
+  excludeTurns?: boolean | null;
+  /**
+   * Asks for a page of turns.
+   */
+  initialTurnsPage?: InitialTurnsPage | null;
+  /**
+   * The events after this one follow as notifications, before live ones.
+   */
+  afterSequence?: number | null;
+}
+/**
  * What a snapshot says about one file. Each name is also taken in snake_case.
  */
 export interface SnapshotFields {
@@ -4954,7 +5152,7 @@ export interface SourceScanParams {
   /**
    * Whose sessions to look for. Default: all.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look. Default: where the tools keep them.
    */
@@ -5082,9 +5280,9 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`, `html`: to read; the page needs nothing else. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown" | "bundle";
+  format: "jsonl" | "markdown" | "html" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
@@ -5942,5 +6140,191 @@ export interface UsagePayload {
    * Cost in US dollars, where the host knows it.
    */
   costUsd?: number | null;
+  [k: string]: unknown;
+}
+/**
+ * A worker. It is `interrupted` when its process is gone or its lease ran out; what a dead one did is unknown.
+ */
+export interface Worker {
+  /**
+   * Unique in its thread.
+   */
+  workerId: string;
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn that it was started in.
+   */
+  turnId?: string;
+  /**
+   * What sort of worker it is, in the host's words.
+   */
+  kind: string;
+  /**
+   * How it is doing, or how it ended.
+   */
+  status: "active" | "completed" | "failed" | "cancelled" | "interrupted";
+  /**
+   * Which attempt this is: 1, 2, 3…
+   */
+  attempt: number;
+  /**
+   * How many attempts it may have.
+   */
+  maxAttempts: number;
+  /**
+   * Until when it counts as alive without a heartbeat; RFC 3339.
+   */
+  leaseExpiresAt: string;
+  /**
+   * The process that last vouched for it.
+   */
+  bootId: string;
+  /**
+   * When its first attempt began; RFC 3339, UTC, microseconds.
+   */
+  startedAt: string;
+  /**
+   * When worker/finish was told; RFC 3339.
+   */
+  finishedAt?: string;
+}
+/**
+ * Params of worker/finish. Told twice is told once.
+ */
+export interface WorkerFinishParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The worker.
+   */
+  workerId: string;
+  /**
+   * How it ended.
+   */
+  status: "completed" | "failed" | "cancelled";
+  /**
+   * What came out of it; kept in the event.
+   */
+  result?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Why it failed; kept in the event.
+   */
+  error?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Params of worker/list.
+ */
+export interface WorkerListParams {
+  /**
+   * Only workers of this thread.
+   */
+  threadId?: string | null;
+  /**
+   * Only those that are so now.
+   */
+  status?: ("active" | "completed" | "failed" | "cancelled" | "interrupted") | null;
+  /**
+   * `nextCursor` of another page.
+   */
+  cursor?: string | null;
+  /**
+   * At most so many workers.
+   */
+  limit?: number | null;
+}
+/**
+ * Result of worker/list.
+ */
+export interface WorkerListResult {
+  /**
+   * The workers, those that were started last first.
+   */
+  data: Worker[];
+  /**
+   * Where the next page begins; null at the end.
+   */
+  nextCursor: string | null;
+}
+/**
+ * A worker alone: params of worker/heartbeat and worker/retry.
+ */
+export interface WorkerParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The worker.
+   */
+  workerId: string;
+}
+/**
+ * Payload of the other events about a worker; `result` and `error` of its end are kept.
+ */
+export interface WorkerPayload {
+  /**
+   * The worker.
+   */
+  workerId: string;
+  [k: string]: unknown;
+}
+/**
+ * Params of worker/start.
+ */
+export interface WorkerStartParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn; without it, the one that is open, if one is.
+   */
+  turnId?: string | null;
+  /**
+   * Id for the new worker; one is made if absent.
+   */
+  workerId?: string | null;
+  /**
+   * What sort of worker it is.
+   */
+  kind: string;
+  /**
+   * How long it counts as alive after a heartbeat.
+   */
+  leaseMs?: number | null;
+  /**
+   * How often it may be begun in all.
+   */
+  maxAttempts?: number | null;
+}
+/**
+ * Payload of worker.started. Lease, attempt and process are added by the sidecar, whatever is sent.
+ */
+export interface WorkerStartedPayload {
+  /**
+   * Id for the new worker; one is made if absent.
+   */
+  workerId?: string | null;
+  /**
+   * What sort of worker it is.
+   */
+  kind: string;
+  /**
+   * How long it lives after a heartbeat. Default 30000.
+   */
+  leaseMs?: number | null;
+  /**
+   * How often it may be begun. Default 3.
+   */
+  maxAttempts?: number | null;
   [k: string]: unknown;
 }

@@ -20,7 +20,6 @@ FIXTURES = Path(__file__).parent.parent / "fixtures" / "imports"
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        ('{"sessionId":"x","projectHash":"y","messages":[]}', "Gemini"),
         ('{\n  "projectHash": "y",\n  "messages": []\n}', "Gemini"),
         ('{"sessionId":"x","type":"user","message":{"parts":[]}}', "Qwen"),
         ('[\n{"role":"user","content":[]}]', "Cline"),
@@ -89,6 +88,7 @@ def test_scan_filters(home: Path) -> None:
     assert [t.path.stem for t in scan_sources(None, home, query="PLAN the")] == ["codex_g1"]
     assert list(scan_sources("claude", home)) == []
     assert len(list(scan_sources("claude", FIXTURES))) == 2
+    assert len(list(scan_sources("gemini", FIXTURES))) == 2
 
 
 def test_files_of_one_thread_are_one_entry(home: Path) -> None:

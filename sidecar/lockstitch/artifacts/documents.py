@@ -93,10 +93,10 @@ def write_version(
     try:
         with sidecar.open_folder((), create=True) as base:
             sidecar.remove_staged(base)
-            with sidecar.open_folder((*folders, "versions"), create=True) as directory:
+            with sidecar.open_within(base, folders, create=True) as directory:
                 data = codec.encode(fields) + b"\n"
-                stage(directory, _version_name(version_no), data, within=base, durable=False)
-            with sidecar.open_folder(folders, create=False) as directory:
+                with sidecar.open_within(directory, ("versions",), create=True) as versions_folder:
+                    stage(versions_folder, _version_name(version_no), data, within=base, durable=False)
                 data = codec.encode(_current(directory, fields, versions)) + b"\n"
                 stage(directory, _CURRENT, data, within=base, durable=False)
     except OSError as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lockstitch.artifacts.content import Content, available
 from lockstitch.artifacts.paths import printable, refuse, workspace_path
-from lockstitch.errors import UnavailableError
+from lockstitch.errors import LockstitchError, UnavailableError
 from lockstitch.platform import faults
 from lockstitch.platform.belongings import mount_of
 from lockstitch.platform.beneath import LinkError, OpenDirectory, is_pointer, open_root
@@ -202,7 +202,7 @@ def read_name(directory: OpenDirectory, name: str, *, max_bytes: int) -> Content
 def remove_empty(workspace: Path, folders: Sequence[str], sync: Callable[[OpenDirectory], None]) -> None:
     """Remove those of these folders that are empty, innermost first."""
     for folder in sorted(folders, key=lambda name: name.count("/"), reverse=True):
-        with contextlib.suppress(OSError, UnavailableError), open_target(workspace, folder) as target:
+        with contextlib.suppress(OSError, LockstitchError), open_target(workspace, folder) as target:
             faults.point("rmdir", target.name)
             os.rmdir(target.name, dir_fd=target.directory.fileno())
             sync(target.directory)

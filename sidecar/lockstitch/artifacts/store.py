@@ -15,7 +15,7 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lockstitch.errors import UnavailableError
@@ -94,6 +94,19 @@ class Store:
     def has(self, sha256: str) -> bool:
         """Whether a blob of that name is there; its bytes are verified only when read."""
         return self.path_of(sha256) is not None
+
+    def among(self, contents: Iterable[str]) -> set[str]:
+        """Those of which there is a blob by that name; each folder is opened once."""
+        folders: dict[str, list[str]] = {}
+        for sha256 in contents:
+            if _SHA256.fullmatch(sha256):
+                folders.setdefault(sha256[:2], []).append(sha256)
+        found: set[str] = set()
+        with contextlib.suppress(OSError), self._open(create=False) as root:
+            for folder, names in folders.items():
+                with contextlib.suppress(OSError), root.enter(folder) as directory:
+                    found.update(name for name in names if _is_there(directory, name))
+        return found
 
     def path_of(self, sha256: str) -> Path | None:
         """Where the blob is (with `.z` behind its name if it is compressed), or None."""

@@ -15,7 +15,7 @@ from lockstitch.cli.text import counted, cut, one_line, short_ids
 from lockstitch.codec import encode
 from lockstitch.errors import LockstitchError, NotFoundError
 
-_CLIENTS = ("codex", "claude")
+_CLIENTS = ("codex", "claude", "gemini")
 _LOOK_SECONDS = 0.02
 
 
@@ -64,7 +64,9 @@ async def _sessions(local: Local, path: str, outcomes: list[dict[str, Any]]) -> 
             if cursor is None:
                 break
     if not found:
-        error = NotFoundError("no sessions of Codex or Claude Code were found in this folder", kind="sourceNotFound")
+        error = NotFoundError(
+            "no sessions of Codex, Claude Code or Gemini CLI were found in this folder", kind="sourceNotFound"
+        )
         outcomes.append(_failure(path, {"kind": error.kind, "message": error.message}))
 
 

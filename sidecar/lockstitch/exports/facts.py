@@ -11,7 +11,7 @@ from lockstitch.codec import canonical
 from lockstitch.errors import UnavailableError
 from lockstitch.exports.lines import parsed, redacted_payloads, summed_again
 from lockstitch.exports.redaction import Redactor
-from lockstitch.timeline.reducer import preview_of
+from lockstitch.timeline.previews import preview_of
 
 GetContent = Callable[[str], bytes]
 """The bytes of a sha256; raises UnavailableError."""

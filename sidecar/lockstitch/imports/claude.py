@@ -12,6 +12,7 @@ from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports import claude_head, claude_tools
+from lockstitch.imports.claude_backups import ClaudeBackups, with_backup
 from lockstitch.imports.claude_edits import EDITORS, read_edit
 from lockstitch.imports.claude_usage import ClaudeUsage
 from lockstitch.imports.edits import record_edit
@@ -50,13 +51,13 @@ class ClaudeReading(JsonlReading):
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
         self._summaries: dict[str, str] = {}
-        self._workspace: str | None = None
+        self._backups = ClaudeBackups(thread)
+        self._workspace: str | None = thread.cwd
         """The first directory that a line names; later ones are where the agent went."""
 
-    def closings(self) -> list[SourceEvent]:
-        """What was held back; see `SourceReading`."""
+    def _held_back(self) -> list[SourceEvent]:
         self._usage.closings()
-        return self.composer.take() + super().closings()
+        return self.composer.take() + super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
@@ -98,6 +99,8 @@ class ClaudeReading(JsonlReading):
                     self._resolve_summary(leaf)
             self.account.skipped[kind] += 1
         elif kind in _STATE:
+            if kind == "file-history-snapshot":
+                self._backups.note(record, self._workspace)
             self.account.skipped[kind] += 1
         else:
             self.composer.keep_opaque(kind if "type" in record else "unknown", record)
@@ -145,7 +148,7 @@ class ClaudeReading(JsonlReading):
         if before is not None:
             self.account.duplicates += 1
             if kind == "assistant":
-                self._usage.note(record)
+                self._usage.note_line(record)
             if before[0] == digest:
                 return
             again = self.composer.has_id(uuid) or self.composer.has_id(f"{uuid}:1")
@@ -234,7 +237,7 @@ class ClaudeReading(JsonlReading):
         if not sidechain:
             self.composer.select_route("anthropic", model)
             turn.outcome = "completed"
-        self._usage.note(record)
+        self._usage.note_line(record)
         blocks = [mapping(block) for block in claude_head.content_blocks(record)]
         for index, block in enumerate(blocks):
             block_id = uuid if uuid is None or len(blocks) == 1 else f"{uuid}:{index + 1}"
@@ -296,6 +299,7 @@ class ClaudeReading(JsonlReading):
             return
         edit = read_edit(name, arguments, result, claude_tools.result_text(block))
         if edit is not None:
+            edit = with_backup(edit, self._backups.edited(edit.path, self._workspace), arguments, result)
             item_id = str(call.item["id"])
             record_edit(self.composer, edit, call_id=item_id, base=cwd, workspace=self._workspace)
 

@@ -39,9 +39,9 @@ class CodexReading(JsonlReading):
         self._begun: list[tuple[int, str]] = []
         """The turns that were not taken back, each with the ordinal of the line that began it."""
 
-    def closings(self) -> list[SourceEvent]:
-        """What was held back; see `SourceReading`."""
-        return self._items.unanswered_texts() + super().closings()
+    def _held_back(self) -> list[SourceEvent]:
+        self._items.count_unanswered_texts()
+        return super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)

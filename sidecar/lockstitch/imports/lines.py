@@ -45,15 +45,15 @@ class DamagedLine:
 
 
 def read_lines(
-    file: Readable, *, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK
+    file: Readable, *, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK, start: int = 0
 ) -> Iterator[SourceLine | DamagedLine]:
-    """Read from where the file stands, its start, to byte `end` or its own, a chunk at a time.
+    """Read from where the file stands, its byte `start`, to byte `end` or its own, a chunk at a time.
 
     An unterminated last line counts if it is whole; a torn half is left unread, and is damage only when
     `final` says that nothing more will be written.
     """
-    offset, held, dropped = 0, bytearray(), 0
-    left = (1 << 62) if end is None else end
+    offset, held, dropped = start, bytearray(), 0
+    left = (1 << 62) if end is None else end - start
     while left > 0 and (chunk := file.read(min(chunk_bytes, left))):
         left -= len(chunk)
         position = 0

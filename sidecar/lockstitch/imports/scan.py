@@ -19,12 +19,16 @@ from lockstitch.imports.fields import mapping, string, timestamp
 from lockstitch.imports.lines import SourceLine, read_lines
 from lockstitch.imports.source import SourceThread
 
-CLIENTS = ("codex", "claude")
+CLIENTS = ("codex", "claude", "gemini")
 HEAD_LINES = 40
 HEAD_BYTES = 128 << 10
 TAIL_BYTES = 8 << 10
 _TITLES = (b'"customTitle"', b'"aiTitle"', b'"thread_name"')
-_FOLDERS = {"codex": ("sessions",), "claude": ("projects",)}
+_FOLDERS = {"codex": ("sessions",), "claude": ("projects",), "gemini": ("tmp",)}
+_SUFFIXES = (".jsonl", ".json")
+_NO_SESSIONS = frozenset(
+    {"history.jsonl", "session_index.jsonl", "logs.json", "projects.json", "settings.json", "package.json"}
+)
 
 
 def scan_sources(
@@ -83,13 +87,13 @@ def _session_files(client: str | None, root: Path, include_archived: bool) -> It
     names = [name for each in ([client] if client else CLIENTS) for name in _FOLDERS[each]]
     roots = [root / name for name in names if (root / name).is_dir()]
     archive = root / "archived_sessions"
-    if roots and include_archived and client != "claude" and archive.is_dir():
+    if roots and include_archived and client in (None, "codex") and archive.is_dir():
         roots.append(archive)
     for folder in roots or [root]:
         for where, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if include_archived or name != "archived_sessions")
             for name in sorted(files):
-                if name.endswith(".jsonl") and name not in ("history.jsonl", "session_index.jsonl"):
+                if name.endswith(_SUFFIXES) and name not in _NO_SESSIONS:
                     yield Path(where, name)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import decode, encode
 from lockstitch.errors import ConflictError, LockstitchError, NotFoundError, RefusedError
-from lockstitch.imports.growth import Held
+from lockstitch.imports.growth import Held, Told
 from lockstitch.imports.source import SourceThread
 from lockstitch.imports.steps import Step, Steps, Stored, key_of_directory
 from lockstitch.operations.call import Call
@@ -348,10 +348,12 @@ async def held_by(runtime: Runtime, source: SourceThread) -> Stored | None:
         start, length = payload_span(line)
         told: dict[str, Any] = decode(line[start : start + length])
         closings = told.get("closings")
-        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()))
+        document = told.get("document")
+        last = None if document is None else {key: Told.from_stored(kept) for key, kept in document["told"].items()}
+        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()), last)
         name = told.get("name") if closings is not None else row.name
         parts = {part["bytes"]: part["sha256"] for part in told.get("parts") or ()}
-        return Stored(held, closings is not None, name, row, parts)
+        return Stored(held, closings is not None, name, row, parts, document)
 
     try:
         return await runtime.read_thread(thread_id, look)

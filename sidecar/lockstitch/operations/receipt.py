@@ -18,7 +18,7 @@ from lockstitch.rollout.scan import Record, scan
 from lockstitch.timeline import queries
 from lockstitch.timeline.lines import Lines, OpenRollout
 from lockstitch.timeline.reader import View
-from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnStatus, usage_of
+from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnStatus, WorkerRow, WorkerStatus, usage_of
 from lockstitch.timeline.times import text_of
 from lockstitch_protocol.receipt import ReceiptReadParams
 
@@ -47,6 +47,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
     checkpoints = queries.checkpoints(view, thread.thread_no, turn_no=turn.turn_no, limit=_MOST_LISTED).rows
     summaries = list(reversed(summaries_of(view, thread, checkpoints, lines)))
     usage = usage_value(usage_of(turn))
+    workers = queries.workers_of_turn(view, thread.thread_no, turn.turn_no)
     unavailable: list[str] = []
     value: dict[str, Any] = {
         "threadId": thread.thread_id,
@@ -80,12 +81,12 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
         "commands": counts.get(ItemKind.commandExecution, 0),
         "approvals": events.approvals,
         "fileCheckpoints": len(checkpoints),
-        "workers": events.workers,
+        "workers": len(workers),
     }
     value["filesChanged"] = [_file_changed(summary) for summary in summaries if summary.get("status") != "failed"]
     page = queries.artifacts(view, thread.thread_no, turn_no=turn.turn_no, limit=_MOST_LISTED)
     value["artifacts"] = artifact_values(view, thread, page.rows, lines)
-    value["workers"] = []
+    value["workers"] = [_worker(row) for row in workers]
     value["diagnostics"] = events.diagnostics
     value["gaps"] = [
         {"itemId": row.item_id, "reason": "interrupted: no result was recorded"}
@@ -96,6 +97,21 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
     value["unavailable"] = unavailable
     value["sequenceRange"] = [turn.first_sequence, turn.last_sequence]
     value["rolloutSum"] = events.last_sum
+    return value
+
+
+def _worker(row: WorkerRow) -> dict[str, Any]:
+    """A worker as its events left it; leases are about what comes, not about what was."""
+    value: dict[str, Any] = {
+        "workerId": row.worker_id,
+        "kind": row.kind,
+        "status": WorkerStatus(row.status).name,
+        "attempt": row.attempt,
+        "maxAttempts": row.max_attempts,
+        "startedAt": text_of(row.started_at),
+    }
+    if row.finished_at is not None:
+        value["finishedAt"] = text_of(row.finished_at)
     return value
 
 
@@ -125,7 +141,7 @@ class _Events:
     """What only the turn's own lines say."""
 
     def __init__(self, view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRollout) -> None:
-        self.approvals = self.workers = 0
+        self.approvals = 0
         self.diagnostics: list[str] = []
         self.last_sum = ""
         known, line_at = queries.mark_before(view, thread.thread_no, turn.first_sequence - 1)
@@ -145,8 +161,6 @@ class _Events:
         self.last_sum = line.sum
         if line.type == "action.required":
             self.approvals += 1
-        elif line.type == "worker.started":
-            self.workers += 1
         elif line.type in _DIAGNOSTICS:
             message = decode(bytes(line.payload)).get("message")
             self.diagnostics.append(message if isinstance(message, str) else line.type)

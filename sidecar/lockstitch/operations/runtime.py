@@ -380,7 +380,10 @@ def _ignore(outcome: object) -> None:
 
 
 def _open_threads(view: View) -> list[str]:
-    found = view.connection.execute("SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL")
+    found = view.connection.execute(
+        "SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL UNION "
+        "SELECT thread_id FROM thread WHERE thread_no IN (SELECT thread_no FROM worker WHERE status=0)"
+    )
     return [thread_id for (thread_id,) in found]
 
 

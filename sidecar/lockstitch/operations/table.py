@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         thread_reads,
         turn,
         undo,
+        worker,
     )
 else:
     append = LaterModule("lockstitch.operations.append")
@@ -54,6 +55,7 @@ else:
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
     undo = LaterModule("lockstitch.operations.undo")
+    worker = LaterModule("lockstitch.operations.worker")
 
 PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
     "agentSession/runtimeEvents/append": append_request.plain_form,
@@ -84,6 +86,18 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "turn/interrupt": turn.interrupt,
     "turn/steer": turn.steer,
     "turn/receipt/read": receipt.read,
+    "worker/start": worker.start,
+    "worker/heartbeat": worker.heartbeat,
+    "worker/finish": worker.finish,
+    "worker/retry": worker.retry,
+    "worker/list": worker.list_,
+    "session.create": thread.start,
+    "session.list": thread_reads.list_,
+    "session.resume": thread.resume,
+    "session.rename": thread.name_set,
+    "session.fork": thread_moves.fork,
+    "session.archive": thread_moves.archive,
+    "session.delete": thread_moves.delete,
     "agentSession/start": session.start,
     "agentSession/list": session.list_,
     "agentSession/read": session.read,

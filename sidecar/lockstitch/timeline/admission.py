@@ -13,7 +13,7 @@ from typing import Any, cast
 from lockstitch import codec
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
-from lockstitch.timeline import items
+from lockstitch.timeline import items, workers
 from lockstitch.timeline.checkpoints import (
     ABSENT,
     UNCHANGED_TYPE,
@@ -32,31 +32,13 @@ from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.state import ThreadState
+from lockstitch_protocol.event_types import EVENT_TYPES
 from lockstitch_protocol.ids import new_id, new_ids
 
 MAX_PAYLOAD_BYTES = MAX_LINE_BYTES - (64 << 10)
 
-JOINS_TURN = frozenset(
-    {
-        *ITEM_EVENTS,
-        *DELTAS,
-        *TURN_ENDS,
-        "route.selected",
-        "authority.set",
-        "action.required",
-        "action.resolved",
-        "action.cancelled",
-        "provider.usage",
-    }
-)
-NEEDS_TURN = JOINS_TURN - {
-    "artifact.snapshot",
-    "file.changed",
-    "action.required",
-    "action.resolved",
-    "action.cancelled",
-    "provider.usage",
-}
+JOINS_TURN = frozenset(name for name, type_ in EVENT_TYPES.items() if type_.joins_turn)
+NEEDS_TURN = frozenset(name for name, type_ in EVENT_TYPES.items() if type_.needs_turn)
 
 
 @dataclass(slots=True)
@@ -64,6 +46,8 @@ class Surroundings:
     """What admission may ask about: who we are, what time it is, and how to look things up."""
 
     boot_id: str
+    is_alive: Callable[[str | None], bool]
+    """Whether that boot still runs."""
     now: Callable[[], str]
     read_line: Callable[[int, int], bytes]
     """A line of this thread by its place, also one of this group that is not written yet."""
@@ -84,6 +68,7 @@ class Admission:
     answers: list[int | Answer] = field(default_factory=list["int | Answer"])
     """For each incoming event what answers it: mostly the number of its draft."""
     flushed: list[Segment] = field(default_factory=list[Segment])
+    workers: workers.WorkerAdmission = field(init=False)
     _new_ids: Iterator[str] = field(init=False)
     _took_deltas: bool = False
     _open: str | None = None
@@ -103,6 +88,7 @@ class Admission:
         self._new_ids = new_ids("evt")
         turn = self.state.open_turn()
         self._open = None if turn is None else turn.turn_id
+        self.workers = workers.WorkerAdmission(self.state, self.around.boot_id, self.around.is_alive)
 
     @property
     def thread_id(self) -> str:
@@ -132,6 +118,10 @@ class Admission:
             self._add_snapshot(event, turn_id, event.snapshot)
         elif event.type == "turn.started":
             self._add_turn_start(event)
+        elif event.type in workers.TYPES:
+            turn_id = self._turn_for(event) if event.type == workers.STARTED else None
+            payload = self.workers.admit(event.type, event.payload, turn_id, self.now())
+            self._draft(event, payload, turn_id, None)
         else:
             turn_id = self._turn_for(event)
             if event.type in ITEM_EVENTS:

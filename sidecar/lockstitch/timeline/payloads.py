@@ -177,6 +177,16 @@ class Imported(msgspec.Struct):
     readBytes: int  # noqa: N815
 
 
+class WorkerPayload(msgspec.Struct):
+    workerId: str  # noqa: N815
+    kind: str = ""
+    attempt: int = 1
+    maxAttempts: int = 1  # noqa: N815
+    leaseMs: int = 0  # noqa: N815
+    leaseExpiresAt: str = ""  # noqa: N815
+    bootId: str | None = None  # noqa: N815
+
+
 class WorkspaceLink(msgspec.Struct):
     rootId: str | None = None  # noqa: N815
 
@@ -205,6 +215,7 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+read_worker = codec.decoder(WorkerPayload)
 _read_link = codec.decoder(Link)
 
 

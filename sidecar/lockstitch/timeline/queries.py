@@ -17,6 +17,8 @@ from lockstitch.timeline.rows import (
     ItemStatus,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     columns,
 )
 from lockstitch.timeline.soundness import check_thread
@@ -301,3 +303,34 @@ def cut_off_items(view: View, thread_no: int, turn_no: int) -> list[ItemRow]:
         turn_no,
         ItemStatus.interrupted,
     )
+
+
+def workers(
+    view: View, thread_no: int | None, status: WorkerStatus | None, after: list[Any] | None, limit: int
+) -> list[WorkerRow]:
+    """Workers, those that were started last first; `after` is (started_at, thread number, worker id).
+
+    An active one may turn out to be interrupted, hence those come with either status.
+    """
+    where, values = ["1"], list[Any]()
+    if thread_no is not None:
+        where.append("thread_no=?")
+        values.append(thread_no)
+    if status is not None:
+        where.append("status IN (?,?)")
+        values += (status, WorkerStatus.active if status == WorkerStatus.interrupted else status)
+    if after is not None:
+        where.append("(started_at, thread_no, worker_id) < (?,?,?)")
+        values += after
+    order = "ORDER BY started_at DESC, thread_no DESC, worker_id DESC LIMIT ?"
+    return view.rows.all(WorkerRow, f"{' AND '.join(where)} {order}", *values, limit)
+
+
+def workers_of_turn(view: View, thread_no: int, turn_no: int) -> list[WorkerRow]:
+    """The workers that were started in a turn, in that order."""
+    return view.rows.all(WorkerRow, "thread_no=? AND turn_no=? ORDER BY started_at, worker_id", thread_no, turn_no)
+
+
+def thread_id_of(view: View, thread_no: int) -> str:
+    """The id of a thread that is there."""
+    return view.connection.execute("SELECT thread_id FROM thread WHERE thread_no=?", (thread_no,)).fetchone()[0]

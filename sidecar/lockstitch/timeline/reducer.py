@@ -13,8 +13,9 @@ from math import isfinite
 import msgspec
 
 from lockstitch import codec
-from lockstitch.timeline import payloads
+from lockstitch.timeline import payloads, workers
 from lockstitch.timeline.parts import add_part
+from lockstitch.timeline.previews import preview_of
 from lockstitch.timeline.rows import (
     MESSAGES,
     CheckpointRow,
@@ -33,7 +34,6 @@ from lockstitch.timeline.state import ThreadState
 from lockstitch.timeline.times import microseconds_of
 
 MARK_EVERY = 64
-PREVIEW_CHARACTERS = 200
 _RECEIVED_AT = f'"{payloads.RECEIVED_AT}":'.encode()
 _MOST_TOKENS = 1 << 53
 """A larger count in one event is nonsense, and a thousand such counts still fit a column."""
@@ -67,7 +67,7 @@ ITEM_ENDS = frozenset(
 )
 ITEM_EVENTS = ITEM_OPENS | ITEM_ENDS
 """The events whose line holds a whole item, as `payload.item`."""
-SILENT = frozenset({"turn.interrupted", "thread.recovered"})
+SILENT = frozenset({"turn.interrupted", "thread.recovered", workers.INTERRUPTED})
 """What recovery writes: it does not make a thread look newly used."""
 
 
@@ -367,15 +367,6 @@ def _on_delta(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
     state.touch_item(row)
 
 
-def preview_of(content: list[dict[str, object]]) -> str:
-    """The first text of a user's message, on one line, at most 200 characters."""
-    for entry in content:
-        text = entry.get("text")
-        if isinstance(text, str) and text.strip():
-            return " ".join(text[: 4 * PREVIEW_CHARACTERS].split())[:PREVIEW_CHARACTERS]
-    return ""
-
-
 # -- the rest -------------------------------------------------------------------------------------------------
 def _on_checkpoint(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
     del moment
@@ -491,6 +482,7 @@ _HANDLERS: dict[str, Callable[[ThreadState, Fact, TurnRow | None, int], None]] =
     "artifact.snapshot": _on_checkpoint,
     "file.changed": _on_checkpoint,
     "artifact.confirmed": _on_confirmed,
+    **dict.fromkeys(workers.TYPES, workers.on_worker),
     "provider.usage": _on_usage,
     "route.selected": _on_route,
     "authority.set": _on_authority,

@@ -20,6 +20,8 @@ from lockstitch.timeline.rows import (
     SpilledRow,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     values_of,
 )
 from lockstitch.timeline.times import microseconds_of
@@ -44,6 +46,8 @@ class Cold(Protocol):
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
     def client_events(self, thread_no: int, event_ids: Sequence[str]) -> list[ClientEventRow]: ...
     def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
+    def worker(self, thread_no: int, worker_id: str) -> WorkerRow | None: ...
+    def active_workers(self, thread_no: int) -> list[WorkerRow]: ...
 
 
 @dataclass(slots=True)
@@ -62,6 +66,7 @@ class ThreadState:
     versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
     client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
     import_source: ImportSourceRow | None = None
+    workers: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
     absent_items: set[str] = field(default_factory=set[str])
     """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
     absent_events: set[str] = field(default_factory=set[str])
@@ -219,6 +224,22 @@ class ThreadState:
         self.client_events.update((row.event_id.lower(), row) for row in found)
         self.absent_events.update(event_id.lower() for event_id in event_ids)
 
+    def worker(self, worker_id: str) -> WorkerRow | None:
+        row = self.workers.get(worker_id.lower())
+        if row is None and not self.fresh:
+            row = self.cold.worker(self.thread.thread_no, worker_id)
+        return row
+
+    def active_workers(self) -> list[WorkerRow]:
+        """The workers that no event has ended."""
+        stored = [] if self.fresh else self.cold.active_workers(self.thread.thread_no)
+        known = {row.worker_id.lower(): row for row in stored} | self.workers
+        return [row for row in known.values() if row.status == WorkerStatus.active]
+
+    def touch_worker(self, row: WorkerRow) -> None:
+        self.workers[row.worker_id.lower()] = row
+        self.new_rows.append(row)
+
     def touch_turn(self, row: TurnRow) -> None:
         key = row.turn_id.lower()
         self.turns[key] = row
@@ -252,6 +273,7 @@ class ThreadState:
         self.new_rows.clear()
         self.client_events.clear()
         self.checkpoints.clear()
+        self.workers.clear()
         if len(self.items) > _KEEP:
             self.items = dict(self.open_items)
         if len(self.turns) > _KEEP:

@@ -464,6 +464,7 @@ class Writer:
         place = self.place
         return Surroundings(
             place.boot_id,
+            place.boots.is_alive,
             place.now,
             batch.read_line,
             place.diff_of(batch.state.thread.thread_id),
