@@ -7,6 +7,7 @@ workspace that does not take them costs nothing but them.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -70,6 +71,19 @@ def thread_folders(sidecar: Sidecar, thread_id: str) -> list[Path]:
         return []
     base = sidecar.workspace / sidecar.root
     return [base / kind / folder_name(thread_id) for kind in ("documents", "exports")]
+
+
+def holds_documents(workspace: Path, root_id: str, thread_id: str) -> bool:
+    """Whether that data root wrote documents of that thread into this directory; links are not followed."""
+    place = workspace
+    try:
+        for part in (FOLDER, folder_name(root_id), "documents", folder_name(thread_id)):
+            place = place / part
+            if not stat.S_ISDIR(os.lstat(place).st_mode):
+                return False
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def write_version(

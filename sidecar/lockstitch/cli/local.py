@@ -71,6 +71,11 @@ class Local:
         """The result of a method, decoded; params that are None are left out. Raises LockstitchError."""
         return decode(await self.call(method, {name: value for name, value in params.items() if value is not None}))
 
+    @property
+    def root_id(self) -> str:
+        """Names the data root in the workspaces that it wrote to."""
+        return self._runtime.root_id
+
     # -- threads by a part of their id ------------------------------------------------------------
     def thread_ids(self) -> list[str]:
         """The ids of all threads, by the names of their files."""

@@ -86,6 +86,11 @@ def wrapped(text: str, width: int) -> Iterator[str]:
         yield current
 
 
+def wrapped_exactly(text: str, width: int) -> list[str]:
+    """A line in pieces of at most that width, with every space where it is; at least one piece."""
+    return [text] if cells(text) <= width else _pieces(text, width)
+
+
 def _pieces(word: str, width: int) -> list[str]:
     """A word in pieces of at most that width; the last one may be shorter."""
     found = [""]
@@ -116,6 +121,16 @@ def moment_of(timestamp: str) -> str:
 
     try:
         return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return one_line(timestamp)
+
+
+def time_of(timestamp: str) -> str:
+    """The time of day of a time of the wire, RFC 3339, to the millisecond, as the clock on the wall shows it."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(timestamp).astimezone().strftime("%H:%M:%S.%f")[:12]
     except (OverflowError, ValueError, OSError):
         return one_line(timestamp)
 

@@ -10,9 +10,14 @@ PRODUCT = Group(
         Verb(
             "doctor",
             "say where everything is, whether it is sound, and what to do if not",
+            arguments=(
+                Argument("--relink", "link threads whose workspace moved to where it was found (asks first)"),
+                Argument("--yes", "do it without asking", short="-y"),
+            ),
             examples=(
                 Example("lockstitch doctor", "a look at everything; the exit status is 1 if something is wrong"),
                 Example("lockstitch doctor --json", "the same for programs"),
+                Example("lockstitch doctor --relink --yes", "after a workspace was moved or renamed"),
             ),
         ),
         Verb(
