@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from itertools import islice
 from pathlib import Path
@@ -34,8 +35,9 @@ NOW = "2026-12-01T02:40:11.123456Z"
 def admission() -> Admission:
     """An append to a thread with an open turn, which knows nothing yet."""
     state = ThreadState(ThreadRow(1, "t", "p"), StoredRows(Database.in_memory().connection), fresh=True)
-    nothing: Any = None
-    made = Admission(state, Surroundings("boot", lambda: NOW, nothing, nothing, nothing, lambda item: item), Segments())
+    fields: dict[str, Any] = dict.fromkeys((field.name for field in dataclasses.fields(Surroundings)), None)
+    around = Surroundings(**{**fields, "boot_id": "boot", "now": lambda: NOW, "spill": lambda item: item})
+    made = Admission(state, around, Segments())
     made.add(Incoming("turn.started", {"turnId": "turn_1"}, "turn_1"))
     return made
 
