@@ -57,7 +57,7 @@ hosts-quick: .venv/.dev .venv/.node
 ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev
-	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.soak --limits
 	$(BIN)/python -m tests.soak_restore
 	$(BIN)/python -m tests.soak_escapes
 endif

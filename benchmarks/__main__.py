@@ -21,6 +21,7 @@ from benchmarks import (
     ping,
     plain,
     reads,
+    recovery,
     report,
     restore,
     start,
@@ -42,6 +43,7 @@ GROUPS: dict[str, Group] = {
     "deltas": deltas.rows,
     "memory": memory.rows,
     "growth": growth.rows,
+    "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 

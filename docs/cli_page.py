@@ -38,7 +38,8 @@ def _lines() -> Iterator[str]:
     yield from _arguments((*COMMON, VERSION))
     yield ""
     yield "On a terminal, what does not fit on it goes through `$PAGER`, else `less`. Colours are for terminals only;"
-    yield "`NO_COLOR` turns them off. Control characters in what was recorded are shown, never obeyed."
+    yield "`NO_COLOR` turns them off. Tables are as wide as the terminal; into a pipe, as wide as `COLUMNS` says or"
+    yield "80. Control characters in what was recorded are shown, never obeyed."
     yield ""
     yield "## Exit status"
     yield ""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         search,
         server,
         session_facade,
+        storage,
         thread,
         thread_export,
         thread_params,
@@ -49,6 +50,7 @@ else:
     search = LaterModule("lockstitch_protocol.search")
     server = LaterModule("lockstitch_protocol.server")
     session_facade = LaterModule("lockstitch_protocol.session_facade")
+    storage = LaterModule("lockstitch_protocol.storage")
     thread = LaterModule("lockstitch_protocol.thread")
     thread_export = LaterModule("lockstitch_protocol.thread_export")
     thread_params = LaterModule("lockstitch_protocol.thread_params")
@@ -327,6 +329,30 @@ METHODS: Final[dict[str, Method]] = _table(
         conversation_import.ImportJobReadParams,
         conversation_import.ImportJobResult,
         "How far an import is.",
+    ),
+    _read(
+        "storage/report",
+        storage.StorageReportParams,
+        storage.StorageReportResult,
+        "What is stored, by kind and by thread.",
+    ),
+    _read(
+        "storage/gc",
+        storage.StorageGcParams,
+        storage.StorageGcResult,
+        "List what nothing refers to, and remove it if asked.",
+    ),
+    _read(
+        "storage/verify",
+        storage.StorageVerifyParams,
+        storage.StorageVerifyResult,
+        "Check sums, contents and projection against the rollouts.",
+    ),
+    _read(
+        "storage/rebuild",
+        storage.StorageRebuildParams,
+        storage.StorageRebuildResult,
+        "Make the projection anew from the rollouts.",
     ),
 )
 """Name to method."""

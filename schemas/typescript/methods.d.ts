@@ -79,6 +79,14 @@ import type {
   SnapshotPayload,
   SourceScanParams,
   SourceScanResult,
+  StorageGcParams,
+  StorageGcResult,
+  StorageRebuildParams,
+  StorageRebuildResult,
+  StorageReportParams,
+  StorageReportResult,
+  StorageVerifyParams,
+  StorageVerifyResult,
   ThreadArchived,
   ThreadDeleted,
   ThreadEventsListParams,
@@ -256,6 +264,14 @@ export interface Requests {
   "conversationImport/thread/commit": { params: ImportCommitParams; result: ImportJobResult };
   /** How far an import is. */
   "conversationImport/job/read": { params: ImportJobReadParams; result: ImportJobResult };
+  /** What is stored, by kind and by thread. */
+  "storage/report": { params: StorageReportParams; result: StorageReportResult };
+  /** List what nothing refers to, and remove it if asked. */
+  "storage/gc": { params: StorageGcParams; result: StorageGcResult };
+  /** Check sums, contents and projection against the rollouts. */
+  "storage/verify": { params: StorageVerifyParams; result: StorageVerifyResult };
+  /** Make the projection anew from the rollouts. */
+  "storage/rebuild": { params: StorageRebuildParams; result: StorageRebuildResult };
 }
 
 /** What a client may say without an answer. */

@@ -4171,7 +4171,7 @@ export interface PlannedFile {
    */
   toSha256?: string;
   /**
-   * Why: `changed`, `backup`, `firstSeen`, a contentStatus, or the reason of a refused path.
+   * Why: `changed`, `backup`, `firstSeen`, `readOnly`, a contentStatus, or why the path is refused.
    */
   reason?: string;
 }
@@ -4655,7 +4655,7 @@ export interface RewindParams {
    */
   position?: ("before" | "after") | null;
   /**
-   * Only these files, or what is under these folders.
+   * Only these files, or what is under these folders. What was both is the file; `x/` is the folder.
    */
   paths?: string[] | null;
   /**
@@ -5191,6 +5191,346 @@ export interface SourceScanResult {
    * Where the next page begins; null at the end.
    */
   nextCursor: string | null;
+}
+/**
+ * A file or folder that nothing refers to.
+ */
+export interface StorageCandidate {
+  /**
+   * Where it is.
+   */
+  path: string;
+  /**
+   * Its size.
+   */
+  bytes: number;
+  /**
+   * `unreferenced`: a content that no thread names; `unfinished`: left by a write that was cut off; `threadGone`: version documents of a thread that was deleted.
+   */
+  reason: "unreferenced" | "unfinished" | "threadGone";
+}
+/**
+ * One kind of what is stored.
+ */
+export interface StorageClass {
+  /**
+   * `artifacts` are contents in the data root, `workspaces` those in workspaces.
+   */
+  name:
+    | "sessions"
+    | "archivedSessions"
+    | "database"
+    | "artifacts"
+    | "exports"
+    | "quarantine"
+    | "trash"
+    | "journal"
+    | "log"
+    | "workspaces";
+  /**
+   * Bytes of its files.
+   */
+  bytes: number;
+  /**
+   * How many files.
+   */
+  files: number;
+  /**
+   * When the oldest was changed last: RFC 3339, UTC.
+   */
+  oldest?: string;
+  /**
+   * When the newest was changed last.
+   */
+  newest?: string;
+}
+/**
+ * The projection, which can be made anew from the rollouts.
+ */
+export interface StorageDatabase {
+  /**
+   * Its file.
+   */
+  path: string;
+  /**
+   * Size of the file.
+   */
+  bytes: number;
+  /**
+   * Size of a page.
+   */
+  pageBytes: number;
+  /**
+   * How many pages.
+   */
+  pages: number;
+  /**
+   * How many of them hold nothing; storage/gc gives them back.
+   */
+  freePages: number;
+  /**
+   * Size of the write-ahead log beside it.
+   */
+  walBytes: number;
+}
+/**
+ * Something that is not as it should be.
+ */
+export interface StorageDifference {
+  /**
+   * `damage`: bytes of a rollout that are no sound line; `projection`: a row that is not what the rollout gives; `content`: a file version or output that cannot be had; `rollout`: a file that cannot be read.
+   */
+  kind: "damage" | "projection" | "content" | "rollout";
+  /**
+   * The thread.
+   */
+  threadId?: string;
+  /**
+   * What is wrong: a stable word.
+   */
+  reason: string;
+  /**
+   * Of damage: its first byte.
+   */
+  fromOffset?: number;
+  /**
+   * Of damage: the byte after its last.
+   */
+  toOffset?: number;
+  /**
+   * Of damage: recovery has recorded it, and reads tell of it.
+   */
+  told?: boolean;
+  /**
+   * Of the projection: the table.
+   */
+  table?: string;
+  /**
+   * Of the projection: which row.
+   */
+  key?: string;
+  /**
+   * Of a content: its hash.
+   */
+  sha256?: string;
+}
+/**
+ * Params of storage/gc.
+ */
+export interface StorageGcParams {
+  /**
+   * False: remove the candidates.
+   */
+  dryRun?: boolean | null;
+  /**
+   * Only what was changed last so many days ago; never what is younger than an hour.
+   */
+  olderThanDays?: number | null;
+  /**
+   * No more bytes than this, the oldest first.
+   */
+  maxBytes?: number | null;
+}
+/**
+ * Result of storage/gc.
+ */
+export interface StorageGcResult {
+  /**
+   * Whether nothing was removed.
+   */
+  dryRun: boolean;
+  /**
+   * What can be removed, or was; at most 1,000 are listed.
+   */
+  candidates: StorageCandidate[];
+  /**
+   * How many there are.
+   */
+  candidateCount: number;
+  /**
+   * Their bytes.
+   */
+  candidateBytes: number;
+  /**
+   * How many were removed.
+   */
+  removed: number;
+  /**
+   * Their bytes, and what the database gave back.
+   */
+  freedBytes: number;
+  /**
+   * Workspaces that could not be looked at.
+   */
+  skipped: StorageSkipped[];
+}
+/**
+ * A place that was left alone.
+ */
+export interface StorageSkipped {
+  /**
+   * Where.
+   */
+  path: string;
+  /**
+   * Why, for a person.
+   */
+  reason: string;
+}
+/**
+ * Params of storage/rebuild.
+ */
+export interface StorageRebuildParams {}
+/**
+ * Result of storage/rebuild. Every answer is as before, byte for byte.
+ */
+export interface StorageRebuildResult {
+  /**
+   * How many threads the new projection has.
+   */
+  threads: number;
+  /**
+   * How many of them an earlier attempt, which was cut off, had read already.
+   */
+  resumed: number;
+  /**
+   * Size of the new projection.
+   */
+  bytes: number;
+}
+/**
+ * Params of storage/report.
+ */
+export interface StorageReportParams {
+  /**
+   * How many threads are listed, the largest first.
+   */
+  threadLimit?: number | null;
+}
+/**
+ * Result of storage/report.
+ */
+export interface StorageReportResult {
+  /**
+   * Where everything is kept.
+   */
+  dataRoot: string;
+  /**
+   * All bytes of all classes.
+   */
+  bytes: number;
+  /**
+   * All files.
+   */
+  files: number;
+  /**
+   * By kind.
+   */
+  classes: StorageClass[];
+  /**
+   * How many threads there are.
+   */
+  threadCount: number;
+  /**
+   * The largest threads.
+   */
+  threads: StorageThread[];
+  /**
+   * Absent where it is kept in memory only.
+   */
+  database?: StorageDatabase;
+  /**
+   * Contents in the data root and in workspaces that no thread refers to.
+   */
+  orphans: StorageSum;
+}
+/**
+ * What one thread takes.
+ */
+export interface StorageThread {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * Whether it is archived.
+   */
+  archived: boolean;
+  /**
+   * Bytes of its rollout.
+   */
+  bytes: number;
+  /**
+   * Its last sequence.
+   */
+  events: number;
+  /**
+   * How many contents it refers to: file versions and large outputs.
+   */
+  contents: number;
+  /**
+   * When it was created.
+   */
+  oldest: string;
+  /**
+   * When it was updated last.
+   */
+  newest: string;
+}
+/**
+ * So many files.
+ */
+export interface StorageSum {
+  /**
+   * Their bytes.
+   */
+  bytes: number;
+  /**
+   * How many.
+   */
+  files: number;
+}
+/**
+ * Params of storage/verify.
+ */
+export interface StorageVerifyParams {
+  /**
+   * One thread; absent: all.
+   */
+  threadId?: string | null;
+}
+/**
+ * Result of storage/verify.
+ */
+export interface StorageVerifyResult {
+  /**
+   * Whether nothing differs but damage that is told of already.
+   */
+  ok: boolean;
+  /**
+   * How many threads were checked.
+   */
+  threads: number;
+  /**
+   * How many events their rollouts hold.
+   */
+  events: number;
+  /**
+   * How many bytes of rollouts were read.
+   */
+  bytes: number;
+  /**
+   * How many contents were read.
+   */
+  contents: number;
+  /**
+   * What differs; at most 1,000 are listed.
+   */
+  differences: StorageDifference[];
+  /**
+   * How many there are.
+   */
+  differenceCount: number;
 }
 /**
  * A reply with a result.

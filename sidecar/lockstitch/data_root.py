@@ -79,6 +79,10 @@ class DataRoot:
         """Where the rollout of a deleted thread goes before it is removed."""
         return self.trash / f"{token}-{name}"
 
+    def set_aside(self, name: str, token: str) -> Path:
+        """Where something goes that stands in the place of a file of ours and is none."""
+        return self.quarantine / f"{name}-{token}"
+
     def private_directories(self) -> tuple[Path, ...]:
         """The directories that a writable root has from its first start."""
         return (

@@ -49,6 +49,7 @@ drafts = st.builds(
 def test_a_line_reads_back_as_it_was_written(
     draft: Draft, sequence: int, previous: bytes, more: int, req: str | None
 ) -> None:
+    """Field report B08."""
     encoded = encode_line(sequence, draft, previous, more=more, req=req)
     assert encoded.data.count(b"\n") == 1
     assert encoded.data.endswith(b"\n")

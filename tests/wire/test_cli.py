@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root, on_terminal, run_here
 
+from lockstitch.cli import events
+from lockstitch.cli.arguments import VERBS, parser
 from lockstitch.cli.local import opened
-from lockstitch.cli.terminal import of_process
+from lockstitch.cli.terminal import Terminal, of_process
 from lockstitch.cli.text import cells
 from lockstitch_protocol.methods import METHODS
 
@@ -216,6 +218,7 @@ def test_help_and_version_are_not_errors() -> None:
         assert "lockstitch" in done.out
     assert run_here("show", "--help").out == run_here("help", "show").out
     assert run_here("help", "weave").status == 2
+    assert [one["command"] for one in json.loads(run_here("help", "--json").out)["commands"]] == list(VERBS)
 
 
 def test_an_error_is_json_where_json_was_asked_for(root: Root) -> None:
@@ -391,3 +394,38 @@ def test_the_demo_loses_nothing(tmp_path: Path) -> None:
     assert report["ok"]
     assert all(check["holds"] for check in report["checks"])
     assert list(tmp_path.iterdir()) == []
+
+
+# -- watching ---------------------------------------------------------------------------------------------------------
+class _Watched(io.StringIO):
+    """An output that says when a text was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.awaited: dict[str, asyncio.Event] = {}
+
+    def write(self, text: str) -> int:
+        for wanted, event in self.awaited.items():
+            if wanted in text:
+                event.set()
+        return super().write(text)
+
+
+def test_follow_shows_what_another_process_adds(tmp_path: Path) -> None:
+    async def watch() -> str:
+        output = _Watched()
+        begun, added = (output.awaited.setdefault(word, asyncio.Event()) for word in ("thread.started", "Hello there"))
+        options = parser().parse_args(["events", "watched", "--follow"])
+        shown = Terminal(output, coloured=False, width=80, is_terminal=False)
+        async with opened(str(tmp_path)) as local, opened(str(tmp_path)) as other:
+            await other.ask("thread/start", threadId="watched")
+            options.json = False
+            following = asyncio.create_task(events.run(local, options, shown))
+            async with asyncio.timeout(30):
+                await begun.wait()
+                await other.ask("thread/name/set", threadId="watched", name="Hello there")
+                await added.wait()
+            following.cancel()
+        return output.getvalue()
+
+    assert asyncio.run(watch()).count("thread.started") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -74,3 +75,14 @@ def test_the_examples_of_a_command_run(scene: Root, verb: Verb) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert [verb.name for verb in VERBS.values() if not verb.examples] == ["serve"]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS.values() if runnable(verb)], ids=lambda verb: verb.name)
+def test_every_command_can_write_json(scene: Root, verb: Verb) -> None:
+    del scene
+    example = next(one.command for one in verb.examples if "|" not in one.command).split(" > ")[0]
+    for needed in BEFORE.get(verb.name, []):
+        assert run_example(needed).status == 0
+    done = run_example(example if "--json" in example else f"{example} --json")
+    assert (done.status, done.err) == (0, "")
+    assert [json.loads(line) for line in done.out.splitlines()]

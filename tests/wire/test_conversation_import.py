@@ -169,7 +169,7 @@ def test_a_picture_that_the_person_sent_is_in_the_store(host: Host, tmp_path: Pa
 
 
 def test_twice_is_once_and_a_grown_source_adds_only_what_is_new(host: Host, tmp_path: Path) -> None:
-    """The second import adds no event at all; lines that came since add what they tell."""
+    """Field report B31. The second import adds no event at all; lines that came since add what they tell."""
     source = Transcript(tmp_path, "33333333-2222-4333-8444-555555555555")
     source.ask("first")
     source.answer("done")

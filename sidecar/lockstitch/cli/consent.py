@@ -63,8 +63,8 @@ async def carry_out(
     if options.json:
         terminal.json(encode(done))
     else:
-        thread = one_line(str(params["sessionId"]))
-        terminal.line(f"{terminal.paint('Done.', 'green')} `lockstitch undo {thread}` takes it back.")
+        terminal.line(terminal.paint("Done.", "green"))
+        terminal.line(f"`lockstitch undo {one_line(str(params['sessionId']))}` takes it back.")
     return OK
 
 

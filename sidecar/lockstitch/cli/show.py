@@ -40,6 +40,11 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     return OK
 
 
+def _origin(thread: dict[str, Any]) -> str:
+    source = one_line(str(thread["source"]))
+    return "" if source == "unknown" else f"  from {source}"
+
+
 def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
     """What a thread is, in a few lines."""
     width = min(terminal.width, 100)
@@ -53,7 +58,7 @@ def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
         facts.append("archived")
     lines = [
         terminal.paint(cut(one_line(title_of(thread)), width), "bold"),
-        terminal.paint(thread["id"], "cyan") + terminal.paint(f"  from {one_line(str(thread['source']))}", "dim"),
+        terminal.paint(thread["id"], "cyan") + terminal.paint(_origin(thread), "dim"),
         terminal.paint(" · ".join(facts), "dim"),
     ]
     if thread["cwd"]:

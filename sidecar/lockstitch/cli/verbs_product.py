@@ -21,6 +21,25 @@ PRODUCT = Group(
             ),
         ),
         Verb(
+            "storage",
+            "say what is stored, check it, make the database anew, or clear what nothing refers to",
+            arguments=(
+                Argument(
+                    "action",
+                    "what to do (default report); clear only lists, unless it is told --yes",
+                    one_of("ACTION", "report", "verify", "rebuild", "clear"),
+                    "report",
+                    count="optional",
+                ),
+                Argument("--yes", "clear: remove what is listed", short="-y"),
+            ),
+            examples=(
+                Example("lockstitch storage", "bytes and files by kind, the largest threads, the database"),
+                Example("lockstitch storage verify", "sums, contents and rows; the status is 1 if something differs"),
+                Example("lockstitch storage clear", "what could be removed, and why; nothing is"),
+            ),
+        ),
+        Verb(
             "self-test",
             "try out whether this installation works on this machine",
             examples=(Example("lockstitch self-test", "a second of real work in a temporary folder"),),

@@ -103,6 +103,8 @@ class CarefulReads:
     def _healthy(self, view: View, thread_id: str) -> View:
         """The view, unless something has to be seen to first."""
         runtime, key = self._runtime, thread_id.lower()
+        if runtime.refusal is None and not view.ephemeral and key in runtime.writer.behind:
+            raise _NeedsAttentionError  # there may be no row of it yet
         row = view.thread(thread_id)
         if runtime.refusal is None and self._has_lost_worker(view, row):
             raise _NeedsAttentionError
@@ -111,8 +113,6 @@ class CarefulReads:
         self._check_stamp(view, row, key)
         if runtime.refusal is not None:
             return view
-        if key in runtime.writer.behind:
-            raise _NeedsAttentionError
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not runtime.boots.is_alive(turn.boot_id):

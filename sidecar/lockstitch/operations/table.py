@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         search,
         server,
         session,
+        storage,
+        storage_gc,
         thread,
         thread_import,
         thread_moves,
@@ -49,6 +51,8 @@ else:
     search = LaterModule("lockstitch.operations.search")
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
+    storage = LaterModule("lockstitch.operations.storage")
+    storage_gc = LaterModule("lockstitch.operations.storage_gc")
     thread = LaterModule("lockstitch.operations.thread")
     thread_import = LaterModule("lockstitch.operations.thread_import")
     thread_moves = LaterModule("lockstitch.operations.thread_moves")
@@ -122,4 +126,8 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "conversationImport/thread/preview": conversation_import.preview,
     "conversationImport/thread/commit": conversation_import.commit,
     "conversationImport/job/read": conversation_import.job_read,
+    "storage/report": storage.report,
+    "storage/gc": storage_gc.gc,
+    "storage/verify": storage.verify,
+    "storage/rebuild": storage.rebuild,
 }

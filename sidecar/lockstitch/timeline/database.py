@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from lockstitch.errors import StorageError
+from lockstitch.platform import faults
 from lockstitch.platform.files import open_private, storage_error, storage_errors
 from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, WHOLE
 
@@ -39,8 +40,8 @@ class Database:
 
     _wal_pages = 0
 
-    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False) -> None:
-        """Open an existing file. `bulk` is for a new file that nobody else sees: no journal, no sync.
+    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False, staged: bool = False) -> None:
+        """Open an existing file. `bulk` is for a new file that nobody else sees: no sync; `staged` goes on with one.
 
         A `reader` leaves the -wal alone when it closes: the file may have been replaced under it, and the -wal is
         then that of another. Raises DamagedDatabaseError, StorageError.
@@ -52,6 +53,8 @@ class Database:
         self.identity = file_identity(path)
         flags = apsw.SQLITE_OPEN_READWRITE
         try:
+            if os.path.isdir(path):
+                raise DamagedDatabaseError("a directory stands in its place")
             if not bulk and os.path.getsize(path) == 0:
                 raise DamagedDatabaseError("the file is empty")
             self.connection: Connection = apsw.Connection(str(path), flags=flags)
@@ -64,7 +67,10 @@ class Database:
         try:
             if reader:
                 self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            self._configure(bulk)
+            if staged:
+                self._go_on()
+            else:
+                self._configure(bulk)
         except BaseException:
             self.connection.close()
             raise
@@ -96,7 +102,7 @@ class Database:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
             if bulk:
-                self._set(journal_mode="OFF", synchronous="OFF", locking_mode="EXCLUSIVE")
+                self._set(journal_mode="DELETE", synchronous="OFF", locking_mode="EXCLUSIVE")
                 self._set(application_id=APPLICATION_ID)
                 connection.execute("BEGIN")
                 connection.execute(WHOLE)
@@ -121,6 +127,15 @@ class Database:
             with suppress(apsw.Error):  # a commit says what is wrong with the file, and the -wal holds everything
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
+    def _go_on(self) -> None:
+        """A build that was cut off: what it committed is there, unless the power went too."""
+        with database_errors(self.path):
+            known = self.pragma("application_id"), self.pragma("user_version"), self.pragma("quick_check")
+            if known != (APPLICATION_ID, len(MIGRATIONS), "ok"):
+                raise DamagedDatabaseError("not a build of this version")
+            self._set(journal_mode="DELETE", synchronous="OFF", locking_mode="EXCLUSIVE")
+            self.connection.execute("BEGIN")
+
     def _set(self, **pragmas: str | int) -> None:
         # One statement each, read to its end: apsw stops at the first row, and most pragmas answer with one.
         for name, value in pragmas.items():
@@ -138,7 +153,9 @@ class Database:
         done = int(self.pragma("user_version"))
         for number, statements in enumerate(MIGRATIONS[done:], done + 1):
             with database_errors(self.path), self.connection:
+                faults.point("migrate", self.path)
                 self.connection.execute(statements)
+                faults.point("migrated", self.path)
                 self.connection.execute(f"PRAGMA user_version={number}")
 
     def finish_bulk(self) -> None:

@@ -40,6 +40,8 @@ STUMBLES = (
     LookupError,
     TypeError,
     ValueError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
     apsw.SQLError,
     struct.error,
 )
