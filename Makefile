@@ -15,7 +15,8 @@ help:
 	@echo 'make bench   measure, as ratios; make bench-peers: beside the Codex app-server, from npm'
 	@echo 'make soak    the long matrices'
 	@echo 'make binary  the program that needs no Python, in dist/lockstitch; make release: the wheel and npm packages too'
-	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows)'
+	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows;'
+	@echo '             hosts-binary: on what make binary built)'
 	@echo 'make browser the exported page in Chromium, if it is there'
 
 demo: .venv/.runtime
@@ -58,6 +59,7 @@ ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev
 	$(BIN)/python -m tests.soak --limits
+	$(BIN)/python -m tests.soak_exports
 	$(BIN)/python -m tests.soak_restore
 	$(BIN)/python -m tests.soak_escapes
 endif

@@ -15,7 +15,10 @@ from benchmarks import (
     database,
     deltas,
     diffs,
+    evidence,
+    exports,
     growth,
+    imports,
     memory,
     peers,
     ping,
@@ -41,8 +44,11 @@ GROUPS: dict[str, Group] = {
     "restore": restore.rows,
     "diffs": diffs.rows,
     "deltas": deltas.rows,
+    "exports": exports.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
     "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}

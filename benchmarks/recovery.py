@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.bench import Bench
 from benchmarks.histories import LONG, Story, rollouts
 from benchmarks.host import Host, spawn_until_reply
-from benchmarks.measure import Floor, Row, at_most, in_turns, seconds
+from benchmarks.measure import Floor, Row, in_turns, seconds
 from benchmarks.start import BARE, bare
 from lockstitch.rollout.line import Draft, encode_append, is_sound
 
@@ -77,17 +77,11 @@ def _starts(bench: Bench) -> Iterator[Row]:
     )
     floors = (Floor(BARE, found["bare"].times(1e3)),)
     of = f"{threads:,} threads, {weight:,.0f} MiB"
-    yield Row(
-        "recovery.open", f"start to first list page, {of}", "ms", found["open"].times(1e3), floors, (at_most(30),)
-    )
-    yield Row(
-        "recovery.killed",
-        f"the same after a kill in the middle of an append to an open turn, {of}",
-        "ms",
-        found["killed"].times(1e3),
-        floors,
-        (at_most(30),),
-    )
+    for key, what in (
+        ("open", "start to first list page"),
+        ("killed", "the same after a kill during an append to an open turn"),
+    ):
+        yield Row(f"recovery.{key}", f"{what}, {of}", "ms", found[key].times(1e3), floors)
 
 
 def _fill(root: Path, threads: int) -> None:

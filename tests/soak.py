@@ -30,6 +30,7 @@ from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchi
 from tests.crash.test_disk import fill
 from tests.crash.test_rotten_rows import Rot, cases
 from tests.crash.zygote import Process
+from tests.soak_imports import import_cuts
 from tests.soak_limits import run as run_limits
 from tests.soak_model import sequences
 
@@ -293,6 +294,7 @@ ROUNDS: list[Round] = [
     full_disks,
     rotten_rows,
     sequences,
+    import_cuts,
     contended_acts,
 ]
 

@@ -330,6 +330,12 @@ METHODS: Final[dict[str, Method]] = _table(
         conversation_import.ImportJobResult,
         "How far an import is.",
     ),
+    _change(
+        "conversationImport/job/cancel",
+        conversation_import.ImportJobCancelParams,
+        conversation_import.ImportJobResult,
+        "Stop an import; what is in stays, and the next import goes on behind it.",
+    ),
     _read(
         "storage/report",
         storage.StorageReportParams,

@@ -42,6 +42,7 @@ import type {
   FileCheckpointListParams,
   FileCheckpointListResult,
   ImportCommitParams,
+  ImportJobCancelParams,
   ImportJobReadParams,
   ImportJobResult,
   ImportPreviewParams,
@@ -264,6 +265,8 @@ export interface Requests {
   "conversationImport/thread/commit": { params: ImportCommitParams; result: ImportJobResult };
   /** How far an import is. */
   "conversationImport/job/read": { params: ImportJobReadParams; result: ImportJobResult };
+  /** Stop an import; what is in stays, and the next import goes on behind it. */
+  "conversationImport/job/cancel": { params: ImportJobCancelParams; result: ImportJobResult };
   /** What is stored, by kind and by thread. */
   "storage/report": { params: StorageReportParams; result: StorageReportResult };
   /** List what nothing refers to, and remove it if asked. */

@@ -2057,15 +2057,19 @@ export interface ChangedFile {
    */
   path: string;
   /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
    * What happened to it in all.
    */
   op: "created" | "modified" | "deleted" | "renamed" | "external" | "restored";
   /**
-   * Lines added.
+   * Lines added, over all of its changes.
    */
   additions?: number;
   /**
-   * Lines removed.
+   * Lines removed, over all of its changes.
    */
   deletions?: number;
   /**
@@ -3673,6 +3677,15 @@ export interface ImportOutcome {
   damaged: number;
 }
 /**
+ * Params of conversationImport/job/cancel. A job that has ended is answered as it is.
+ */
+export interface ImportJobCancelParams {
+  /**
+   * The job.
+   */
+  jobId: string;
+}
+/**
  * Params of conversationImport/job/read.
  */
 export interface ImportJobReadParams {
@@ -3682,7 +3695,7 @@ export interface ImportJobReadParams {
   jobId: string;
 }
 /**
- * Result of conversationImport/thread/commit and job/read.
+ * Result of conversationImport/thread/commit, job/read and job/cancel.
  */
 export interface ImportJobResult {
   /**
@@ -4297,7 +4310,7 @@ export interface Receipt {
    */
   usage?: Usage;
   /**
-   * US dollars, where every request's cost is known.
+   * US dollars, if every request's cost is known.
    */
   cost: number | "unknown";
   counts: ReceiptCounts;
@@ -4310,11 +4323,9 @@ export interface Receipt {
    */
   artifacts: Artifact[];
   /**
-   * Workers of the turn.
+   * Workers that were started in the turn, in that order.
    */
-  workers: {
-    [k: string]: unknown;
-  }[];
+  workers: ReceiptWorker[];
   /**
    * Warnings that the host reported.
    */
@@ -4368,6 +4379,39 @@ export interface ReceiptCounts {
    * Workers.
    */
   workers: number;
+}
+/**
+ * A worker, as its events left it.
+ */
+export interface ReceiptWorker {
+  /**
+   * The worker.
+   */
+  workerId: string;
+  /**
+   * What sort of worker it was.
+   */
+  kind: string;
+  /**
+   * How it ended, if it did.
+   */
+  status: "active" | "completed" | "failed" | "cancelled" | "interrupted";
+  /**
+   * Its last attempt.
+   */
+  attempt: number;
+  /**
+   * How many it might have had.
+   */
+  maxAttempts: number;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  startedAt: string;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  finishedAt?: string;
 }
 /**
  * Params of turn/receipt/read.

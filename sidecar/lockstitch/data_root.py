@@ -43,6 +43,7 @@ class DataRoot:
         "quarantine",
         "root_file",
         "search",
+        "search_lock",
         "sessions",
         "sqlite",
         "timeline",
@@ -54,6 +55,7 @@ class DataRoot:
         self.path = path
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
+        self.search_lock = path / "locks" / "search"
         self.boots = path / "locks" / "boots"
         self.sessions = path / "sessions"
         self.archived_sessions = path / "archived_sessions"

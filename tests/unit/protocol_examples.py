@@ -676,6 +676,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"sourcePath": "/h/.codex/s.jsonl", "confirmed": True, "progressToken": 1},
         {"job": JOB},
     ),
+    "conversationImport/job/cancel": ({"jobId": "job_1"}, {"job": JOB}),
     "conversationImport/job/read": ({"jobId": "job_1"}, {"job": {**JOB, "error": {"kind": "x", "message": "y"}}}),
 }
 

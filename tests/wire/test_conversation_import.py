@@ -12,6 +12,7 @@ from tests.wire.host import Host, Refused, difference
 
 covers = pytest.mark.covers
 COMMIT, JOB = "conversationImport/thread/commit", "conversationImport/job/read"
+CANCEL = "conversationImport/job/cancel"
 SCAN, PREVIEW = "conversationImport/source/scan", "conversationImport/thread/preview"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "imports"
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "sessions"
@@ -294,9 +295,9 @@ def test_progress_goes_on_after_the_answer(host: Host, tmp_path: Path) -> None:
     assert kinds[0] == "begin"
 
 
-def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> None:
-    """SIGKILL in the middle, several times: the thread reads in the end as if it had been imported at once."""
-    source = Transcript(tmp_path, "88888888-2222-4333-8444-555555555555")
+def long_session(folder: Path, session: str) -> Transcript:
+    """A session of nine hundred lines: several appends."""
+    source = Transcript(folder, session)
     for number in range(15):
         source.ask(f"question {number}")
         for part in range(60):
@@ -310,6 +311,12 @@ def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> No
         if line["type"] == "assistant":
             line["message"]["id"] = f"msg_{number}"
     source.path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    return source
+
+
+def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> None:
+    """SIGKILL in the middle, several times: the thread reads in the end as if it had been imported at once."""
+    source = long_session(tmp_path, "88888888-2222-4333-8444-555555555555")
     with Host(tmp_path / "one") as host:
         result(host, source.path)
         expected = told(host, source.session)
@@ -329,6 +336,23 @@ def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> No
         assert difference([*expected], [*told(host, source.session)]) is None
         events = host.call("thread/events/list", threadId=source.session, limit=5000)["data"]
         assert len({event["eventId"] for event in events}) == len(events)
+
+
+@covers("conversationImport/job/cancel")
+def test_a_cancelled_import_stops_and_goes_on_later(host: Host, tmp_path: Path) -> None:
+    """It ends as failed; the next one completes the thread without doubling anything; an ended job stays ended."""
+    source = long_session(tmp_path, "98888888-2222-4333-8444-555555555555")
+    job = host.call(COMMIT, sourcePath=str(source.path), confirmed=True)["job"]
+    host.call(CANCEL, jobId=job["jobId"])
+    while job["status"] in ("queued", "running"):
+        job = host.call(JOB, jobId=job["jobId"])["job"]
+    assert job["status"] == "completed" or job["error"]["kind"] == "requestCancelled"
+    result(host, source.path)
+    messages = [item["id"] for turn in read(host, source.session)["turns"] for item in turn["items"]]
+    assert len(messages) == len(set(messages)) == 915
+    ended = commit(host, source.path)
+    assert host.call(CANCEL, jobId=ended["jobId"])["job"]["status"] == "completed"
+    host.refused("invalidParams", CANCEL, jobId="import_none")
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared session files are not beside the repository")

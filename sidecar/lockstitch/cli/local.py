@@ -6,7 +6,7 @@ Invariant: params are checked by the registry's models, so that a command can as
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,15 @@ from lockstitch_protocol.retired import RETIRED_METHODS
 DRAIN_FAILED = "Not everything that was accepted could be stored."
 
 
+Tell = Callable[[str, bytes], None]
+"""What a command hears while it waits: a notification's method and its params as JSON."""
+
+
 class _Nobody:
-    """The connection of a command: takes messages of any size and hears no notifications."""
+    """The connection of a command: takes messages of any size and hears what it asked to be told."""
+
+    def __init__(self, told: Tell | None = None) -> None:
+        self._told = told
 
     @property
     def max_message_bytes(self) -> int | None:
@@ -40,7 +47,8 @@ class _Nobody:
         return False
 
     async def notify(self, method: str, params: bytes) -> None:
-        del method, params
+        if self._told is not None:
+            self._told(method, params)
 
 
 class Local:
@@ -51,8 +59,8 @@ class Local:
         self._runtime = runtime
         self._connection = _Nobody()
 
-    async def call(self, method: str, params: dict[str, Any]) -> bytes:
-        """The result of a method as encoded JSON. Raises LockstitchError."""
+    async def call(self, method: str, params: dict[str, Any], told: Tell | None = None) -> bytes:
+        """The result of a method as encoded JSON; `told` hears what comes before it. Raises LockstitchError."""
         operation = OPERATIONS.get(method)
         if operation is None:
             raise _no_operation(method)
@@ -60,7 +68,7 @@ class Local:
             checked = METHODS[method].params.model_validate(params)
         except ValidationError as error:
             raise _invalid(error) from None
-        call = Call(self._connection, None, params)
+        call = Call(self._connection if told is None else _Nobody(told), None, params)
         try:
             return b"".join(encoded_pieces(await operation(self._runtime, call, checked)))
         finally:

@@ -15,6 +15,7 @@ from lockstitch.cli.grammar import (
     TEXT,
     THREAD,
     TURN,
+    WORD,
     Argument,
     Example,
     Group,
@@ -81,6 +82,27 @@ READING = Group(
             examples=(
                 Example("lockstitch events 019ad3a1", "one line an event"),
                 Example("lockstitch events 019ad3a1 --type turn.completed --json", "as JSON, one event a line"),
+            ),
+            paged=True,
+        ),
+        Verb(
+            "search",
+            "find messages, commands, outputs, file paths and titles by their words",
+            arguments=(
+                Argument("words", "all of them must be there; what is quoted stands together", WORD, count="many"),
+                Argument("--thread", "only in this thread", THREAD),
+                Argument("--project", "only in threads that worked in this directory", FOLDER),
+                Argument("--archived", "in the archived threads instead"),
+                Argument("--limit", "at most so many hits (default 20)", COUNT, default=20),
+            ),
+            examples=(
+                Example("lockstitch search loom", "everything about the loom"),
+                Example("lockstitch search 'make a loom' --project .", "a phrase, in what was done in this directory"),
+                Example("lockstitch search loom.py --json | grep -c snippet", "for programs"),
+            ),
+            notes=(
+                "Case and accents do not count; where no whole word is found, beginnings of words are. Nothing found "
+                "is status 1. The first search reads all threads once; later ones read what is new.",
             ),
             paged=True,
         ),

@@ -50,6 +50,7 @@ class ClaudeReading(JsonlReading):
         self._usage = ClaudeUsage(self.composer)
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
+        self._copies: set[bytes] = set()
         self._summaries: dict[str, str] = {}
         self._backups = ClaudeBackups(thread)
         self._workspace: str | None = thread.cwd
@@ -115,8 +116,11 @@ class ClaudeReading(JsonlReading):
 
     def _system(self, record: dict[str, Any]) -> None:
         kind = str(record.get("subtype"))
-        if kind == "compact_boundary":
-            self.composer.add_item({"type": "contextCompaction"}, source_id=string(record.get("uuid")))
+        uuid = string(record.get("uuid"))
+        if kind == "compact_boundary" and self._is_copy(record):
+            self.account.duplicates += 1
+        elif kind == "compact_boundary":
+            self.composer.add_item({"type": "contextCompaction"}, source_id=uuid)
         elif kind in _STATE_SYSTEM:
             self.account.skipped[f"system.{kind}"] += 1
         else:
@@ -131,9 +135,18 @@ class ClaudeReading(JsonlReading):
             return
         # What the person sent while the agent worked stands nowhere else.
         blocks = claude_head.content_blocks({"message": {"content": prompt}})
-        content = _user_content([mapping(block) for block in blocks])
-        if content:
-            self.composer.add_item({"type": "userMessage", "content": content}, source_id=string(record.get("uuid")))
+        content, uuid = _user_content([mapping(block) for block in blocks]), string(record.get("uuid"))
+        if self._is_copy(record):
+            self.account.duplicates += 1
+        elif content:
+            self.composer.add_item({"type": "userMessage", "content": content}, source_id=uuid)
+
+    def _is_copy(self, record: dict[str, Any]) -> bool:
+        """Whether a line that is no message was there before, word for word."""
+        digest = _digest(codec.encode(record))
+        known = digest in self._copies
+        self._copies.add(digest)
+        return known
 
     # ── messages ──
 

@@ -30,6 +30,14 @@ HEAD_BYTES = 8 << 20
 SNIFFED_LINES = 20
 CHUNK_BYTES = 64 << 10
 _SNIFFED_BYTES = 4096
+_PACKED = (
+    (b"\x1f\x8b", "packed with gzip: unpack it first"),
+    (b"(\xb5/\xfd", "packed with zstd: unpack it first"),
+    (b"PK\x03\x04", "a zip file: unpack it first"),
+    (b"\xff\xfe", "text in UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16: save it as UTF-8"),
+    (b"SQLite format 3", "a database"),
+)
 _SUPPORTED = "Codex rollouts (0.20 and later), Claude Code transcripts, and Gemini CLI sessions"
 
 
@@ -147,7 +155,7 @@ def _name(path: Path, head: list[dict[str, Any]]) -> str:
     """What else a file is, for the message that refuses it."""
     first = head[0] if head else {}
     if "projectHash" in first:
-        return "a Gemini CLI session"
+        return "a Gemini CLI session without an id"
     if "parts" in mapping(first.get("message")):
         return "a Qwen session"
     if first.get("type") == "session" and "version" in first:
@@ -159,6 +167,9 @@ def _name_document(path: Path) -> str:
     """A file that is one JSON document over many lines, or no JSON."""
     with path.open("rb") as file:
         start = file.read(_SNIFFED_BYTES)
+    for mark, name in _PACKED:
+        if start.startswith(mark):
+            return name
     if not start.strip():
         return "empty"
     if start.lstrip()[:1] not in b"{[":
@@ -166,7 +177,7 @@ def _name_document(path: Path) -> str:
     if start.lstrip()[:1] == b"{" and start.split(b"\n")[0].strip() != b"{":
         return "a JSONL file of an unknown tool"
     for mark, name in (
-        (b'"projectHash"', "a Gemini CLI session"),
+        (b'"projectHash"', "a Gemini CLI session without a message"),
         (b'"trajectory"', "a SWE-agent trajectory"),
         (b'"messages"', "a session of another tool"),
         (b'"role"', "a Cline conversation"),

@@ -123,7 +123,7 @@ def _lines(data: bytes, position: int) -> _Lines:
             return bytes(lines), settled, position + 1
         end = _value_end(data, position)
         whole = end is not None and data[_skip(data, end) :][:1] in (b"", b",", b"]")
-        if not whole or end is None or _decoded(data[position:end]) is None:
+        if not whole or end is None or _decoded(data[position:end], damaged=_DAMAGED) is _DAMAGED:
             following = _next_element(data, begin, position + 1)
             end, whole = (len(data) if following is None else following), False
         if whole:
@@ -208,8 +208,11 @@ def _value_end(data: bytes, position: int) -> int | None:
     return None
 
 
-def _decoded(data: bytes) -> Any:
+_DAMAGED = object()
+
+
+def _decoded(data: bytes, *, damaged: object = None) -> Any:
     try:
         return codec.decode(data)
     except (codec.ParseError, codec.TooDeepError):
-        return None
+        return damaged

@@ -31,6 +31,8 @@ def is_document(document: Document) -> bool:
     if is_head(document.head):
         return True
     first = next(elements(document), dict[str, Any]())
+    if "projectHash" in document.head and ("type" in first or "role" in first):
+        return True  # without an id, its first message names it
     return "parts" in first and isinstance(first.get("role"), str) and document.list_name != "messages"
 
 

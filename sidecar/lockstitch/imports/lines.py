@@ -79,7 +79,8 @@ def read_lines(
 
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = b" \t\r\x00"
+_BLANK = b" \t\r\x00\x1e"
+"""What may stand around a record: also the padding of a crash, and the separator of JSON text sequences."""
 
 
 def _read_line(data: bytes, offset: int, *, terminated: bool, final: bool) -> Iterator[SourceLine | DamagedLine]:

@@ -84,17 +84,30 @@ def _session_files(client: str | None, root: Path, include_archived: bool) -> It
     if root.is_file():
         yield root
         return
-    names = [name for each in ([client] if client else CLIENTS) for name in _FOLDERS[each]]
-    roots = [root / name for name in names if (root / name).is_dir()]
-    archive = root / "archived_sessions"
-    if roots and include_archived and client in (None, "codex") and archive.is_dir():
-        roots.append(archive)
+    roots: list[Path] = []
+    for each in [client] if client else CLIENTS:
+        for home in (root, root / f".{each}"):
+            roots += [home / name for name in _FOLDERS[each] if _holds_sessions(each, home / name)]
+            if each == "codex" and include_archived and (home / "sessions").is_dir():
+                roots += [folder for folder in (home / "archived_sessions",) if folder.is_dir()]
+    if roots:
+        # What lies in the folder itself counts too: copies that somebody put beside the tool's own.
+        yield from sorted(path for path in root.iterdir() if _is_named_like_one(path.name) and path.is_file())
     for folder in roots or [root]:
         for where, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if include_archived or name != "archived_sessions")
             for name in sorted(files):
-                if name.endswith(_SUFFIXES) and name not in _NO_SESSIONS:
+                if _is_named_like_one(name):
                     yield Path(where, name)
+
+
+def _holds_sessions(client: str, folder: Path) -> bool:
+    # Many a directory has a `tmp`; that of Gemini CLI has sessions two levels down.
+    return folder.is_dir() and (client != "gemini" or any(folder.glob("*/chats")))
+
+
+def _is_named_like_one(name: str) -> bool:
+    return name.endswith(_SUFFIXES) and name not in _NO_SESSIONS
 
 
 def _describe_file(path: Path) -> SourceThread | None:

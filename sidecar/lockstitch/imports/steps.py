@@ -169,6 +169,7 @@ class Steps:
         # The same key may be told again by a longer file: what an end made bears the place of that end.
         place = f"@{thread.size}" if thread.document is None else ""
         events = last.events + [intake.ready(event, suffix=place) for event in endings]
+        contents.store()  # the last message of a document may hold file edits
         self._begin(first_at)
         # A text that was skipped at an end before may have found its display event since.
         self.skipped = max(reading.skipped - self._growth.skipped_before, 0)

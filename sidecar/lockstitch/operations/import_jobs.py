@@ -58,6 +58,8 @@ class ImportJob:
     read_bytes: int = 0
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    cancelled: bool = False
+    """Somebody asked that it stop."""
     calls: list[Call] = field(default_factory=list[Call])
     """The requests that want to be told how it goes on."""
 
@@ -105,7 +107,8 @@ class ImportJobs:
         """Queue an import; one of the same source that has not ended is the answer too."""
         now = self._runtime.now()
         job = ImportJob(new_id("import"), source, replace, now, now)
-        waiting = (known for known in self._jobs.values() if known.status in ("queued", "running"))
+        going = ("queued", "running")
+        waiting = (known for known in self._jobs.values() if known.status in going and not known.cancelled)
         known = next((known for known in waiting if known.key == job.key), None)
         if known is not None:
             known.calls.append(call)
@@ -194,6 +197,12 @@ class _Run:
         }
 
     def _check_stopped(self) -> None:
+        if self._job.cancelled:
+            raise RefusedError(
+                "The import was cancelled; import again, and it goes on where it stopped.",
+                kind="requestCancelled",
+                threadId=self._thread_id,
+            )
         if self._stopped():
             raise RefusedError(
                 "The process ended before the import did; import again, and it goes on where it stopped.",

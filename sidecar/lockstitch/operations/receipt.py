@@ -22,6 +22,7 @@ from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnSt
 from lockstitch.timeline.times import text_of
 from lockstitch_protocol.receipt import ReceiptReadParams
 
+_BEHIND = 64
 _MOST_LISTED = 10_000
 _DIAGNOSTICS = ("runtime.warning", "runtime.error")
 
@@ -71,7 +72,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
         unavailable.append("usage")
     else:
         value["usage"] = usage
-    cost = None if usage is None else usage.get("costUsd")
+    cost = None if usage is None or events.uncosted else usage.get("costUsd")
     value["cost"] = "unknown" if cost is None else cost
     if cost is None:
         unavailable.append("cost")
@@ -83,7 +84,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
         "fileCheckpoints": len(checkpoints),
         "workers": len(workers),
     }
-    value["filesChanged"] = [_file_changed(summary) for summary in summaries if summary.get("status") != "failed"]
+    value["filesChanged"] = _files_changed([summary for summary in summaries if summary.get("status") != "failed"])
     page = queries.artifacts(view, thread.thread_no, turn_no=turn.turn_no, limit=_MOST_LISTED)
     value["artifacts"] = artifact_values(view, thread, page.rows, lines)
     value["workers"] = [_worker(row) for row in workers]
@@ -115,17 +116,44 @@ def _worker(row: WorkerRow) -> dict[str, Any]:
     return value
 
 
-def _file_changed(summary: dict[str, Any]) -> dict[str, Any]:
-    before, after = mapping(summary.get("before")), mapping(summary.get("after"))
-    value = {
-        "path": summary["path"],
-        "op": summary["op"],
-        "additions": summary.get("additions"),
-        "deletions": summary.get("deletions"),
-        "beforeSha256": before.get("sha256"),
-        "afterSha256": after.get("sha256"),
-    }
-    return present(value)
+def _files_changed(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By file what the turn made of it: from before its first change to behind its last."""
+    by_path: dict[str, list[dict[str, Any]]] = {}
+    for summary in summaries:
+        by_path.setdefault(summary.get("pathBase64") or summary["path"], []).append(summary)
+    return [_file_changed(changes) for changes in sorted(by_path.values(), key=lambda changes: changes[0]["path"])]
+
+
+def _file_changed(changes: list[dict[str, Any]]) -> dict[str, Any]:
+    # what the user did to the file meanwhile is recorded as a version of its own, and is no work of the turn
+    own = [change for change in changes if change["source"] != "external"] or changes
+    first, last = own[0], own[-1]
+    before, after = mapping(first.get("before")), mapping(last.get("after"))
+    return present(
+        {
+            "path": last["path"],
+            "pathBase64": last.get("pathBase64"),
+            "op": last["op"] if len(own) == 1 else _op_in_all(first, last),
+            "additions": _sum_of(own, "additions"),
+            "deletions": _sum_of(own, "deletions"),
+            "beforeSha256": before.get("sha256"),
+            "afterSha256": after.get("sha256"),
+        }
+    )
+
+
+def _op_in_all(first: dict[str, Any], last: dict[str, Any]) -> str:
+    if last["after"] is None:
+        return "deleted"
+    if first["before"] is None:
+        return "created"
+    return last["op"] if last["op"] in ("renamed", "restored") else "modified"
+
+
+def _sum_of(changes: list[dict[str, Any]], name: str) -> int | None:
+    """None if one of the changes does not say."""
+    found = [change[name] for change in changes if change.get(name) is not None]
+    return sum(found) if len(found) == len(changes) else None
 
 
 def _interruption(lines: Lines, line_at: int) -> dict[str, Any]:
@@ -142,11 +170,15 @@ class _Events:
 
     def __init__(self, view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRollout) -> None:
         self.approvals = 0
+        self.uncosted = False
+        """Whether a request to the model is among them whose cost nobody said."""
         self.diagnostics: list[str] = []
         self.last_sum = ""
         known, line_at = queries.mark_before(view, thread.thread_no, turn.first_sequence - 1)
+        # To the mark after the next one: what stands behind the last line may decide whether it is one.
+        end = queries.mark_after(view, thread.thread_no, turn.last_sequence + _BEHIND) or thread.size
         previous = rollout.sum_before(line_at)
-        for found in scan(rollout.fd, line_at, thread.size, previous_sum=previous, next_sequence=known):
+        for found in scan(rollout.fd, line_at, end, previous_sum=previous, next_sequence=known):
             if not isinstance(found, Record) or found.line.sequence < turn.first_sequence:
                 continue
             if found.line.sequence > turn.last_sequence:
@@ -161,6 +193,8 @@ class _Events:
         self.last_sum = line.sum
         if line.type == "action.required":
             self.approvals += 1
+        elif line.type == "provider.usage":
+            self.uncosted |= decode(bytes(line.payload)).get("costUsd") is None
         elif line.type in _DIAGNOSTICS:
             message = decode(bytes(line.payload)).get("message")
             self.diagnostics.append(message if isinstance(message, str) else line.type)

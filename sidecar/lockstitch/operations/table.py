@@ -126,6 +126,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "conversationImport/thread/preview": conversation_import.preview,
     "conversationImport/thread/commit": conversation_import.commit,
     "conversationImport/job/read": conversation_import.job_read,
+    "conversationImport/job/cancel": conversation_import.job_cancel,
     "storage/report": storage.report,
     "storage/gc": storage_gc.gc,
     "storage/verify": storage.verify,
