@@ -59,6 +59,7 @@ ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev
 	$(BIN)/python -m tests.soak --limits
+	$(BIN)/python -m tests.soak_exports
 	$(BIN)/python -m tests.soak_restore
 	$(BIN)/python -m tests.soak_escapes
 endif

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from tests.wire.cli_scene import THREAD, Root, loom, on_terminal
 
+from lockstitch.platform.beneath import CAN_OPEN_BENEATH
+
 OLD, NEW = "def weave():\n    pass\n", "def weave(oil):\n    return oil\n"
+
+
+puts_files_back = pytest.mark.skipif(not CAN_OPEN_BENEATH, reason="restore is refused on this system, and says so")
 
 
 @pytest.fixture
@@ -25,6 +30,7 @@ def files(root: Root) -> dict[str, str]:
     }
 
 
+@puts_files_back
 def test_restore_asks_and_no_is_no(root: Root) -> None:
     before = files(root)
     asked = on_terminal(root, "restore", "019", "src/loom.py", "--before", answers="n\n")
@@ -34,6 +40,7 @@ def test_restore_asks_and_no_is_no(root: Root) -> None:
     assert files(root) == before
 
 
+@puts_files_back
 def test_restore_and_undo_on_a_terminal(root: Root) -> None:
     done = on_terminal(root, "restore", "019", "ck-a2", "--before", answers="y\n")
     assert (done.status, files(root)["src/loom.py"]) == (0, OLD)
@@ -42,6 +49,7 @@ def test_restore_and_undo_on_a_terminal(root: Root) -> None:
     assert files(root)["src/loom.py"] == NEW
 
 
+@puts_files_back
 def test_without_a_terminal_nothing_is_done_without_yes(root: Root) -> None:
     before = files(root)
     for arguments in (["restore", "019", "ck-a1"], ["rewind", "019", "1", "--before"], ["rm", "019"]):
@@ -52,6 +60,7 @@ def test_without_a_terminal_nothing_is_done_without_yes(root: Root) -> None:
     assert len(root.run("threads", "--json").value["data"]) == 1
 
 
+@puts_files_back
 def test_rewind_undo_and_undo_again(root: Root) -> None:
     both = files(root)
     assert root.run("rewind", "019", "1", "--before", "--yes").status == 0
@@ -66,6 +75,7 @@ def test_rewind_undo_and_undo_again(root: Root) -> None:
     assert (nothing.status, "still stands" in nothing.err) == (1, True)
 
 
+@puts_files_back
 def test_a_dry_run_shows_the_plan_and_does_nothing(root: Root) -> None:
     before = files(root)
     done = root.run("rewind", "019", "1", "--before", "--dry-run")
@@ -75,6 +85,7 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(root: Root) -> None:
     assert files(root) == before
 
 
+@puts_files_back
 def test_a_conflict_is_refused_and_a_backup_keeps_what_was_there(root: Root) -> None:
     (root.workspace / "notes.md").write_text("mine\n", encoding="utf-8")
     before = files(root)
@@ -90,6 +101,7 @@ def test_a_conflict_is_refused_and_a_backup_keeps_what_was_there(root: Root) -> 
     assert {"external", "restore"} <= {one["source"] for one in newest}
 
 
+@puts_files_back
 def test_rewind_takes_the_conversation_along(root: Root) -> None:
     assert root.run("rewind", "019", "1", "--conversation", "--yes").status == 0
     assert len(root.run("show", "019", "--json").value["thread"]["turns"]) == 1

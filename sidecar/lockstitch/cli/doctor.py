@@ -177,6 +177,7 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
     lines += [
         "",
         terminal.paint("Everything is sound.", "green")
+        + terminal.paint(" `lockstitch storage verify` reads every byte of it.", "dim")
         if found["sound"]
         else terminal.paint("Something is wrong.", "red"),
     ]

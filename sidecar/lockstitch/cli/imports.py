@@ -152,6 +152,14 @@ async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]
     """Import one session file; a failure is an outcome, so that it stops none of the others."""
     name = one_line(os.path.basename(path))
     try:
+        if _is_ours(path):
+            found = await local.ask("thread/import", path=path)
+            result = {field: found[field] for field in ("imported", "duplicates")}
+            return {
+                "sourcePath": path,
+                "sourceClient": "lockstitch",
+                "result": {"threadId": found["thread"]["id"], **result},
+            }
         job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
         while job["status"] in ("queued", "running"):
             known = job["progress"]
@@ -163,6 +171,15 @@ async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]
     if job["status"] == "failed":
         return _failure(path, job.get("error") or {"message": "the import failed"})
     return {"sourcePath": path, "sourceClient": job["sourceClient"], "result": job["result"]}
+
+
+def _is_ours(path: str) -> bool:
+    """Whether it is a bundle, or the lines of a thread, that `lockstitch export` wrote."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(12).startswith((b"PK\3\4", b'{"sequence":'))
+    except OSError:
+        return False
 
 
 def _failure(path: str, error: dict[str, Any]) -> dict[str, Any]:
@@ -178,11 +195,14 @@ def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
     result = outcome["result"]
     new = [
         counted(result[field], noun)
-        for field, noun in (("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint"))
-        if result[field]
+        for field, noun in (
+            *(("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint")),
+            ("imported", "event"),  # of a thread that was exported
+        )
+        if result.get(field)
     ]
     said = ", ".join(new) if new else "nothing new"
-    if result["damaged"]:
+    if result.get("damaged"):
         said += f", {counted(result['damaged'], 'unreadable line')}"
     head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))
     text = f"  {outcome['sourceClient']:6}  {said}  "

@@ -13,9 +13,9 @@ THREADS = Group(
     (
         Verb(
             "import",
-            "take over sessions that other tools wrote",
+            "take over sessions that other tools wrote, and threads that were exported",
             arguments=(
-                Argument("paths", "a session file, or a folder with sessions in it", PATH, count="any"),
+                Argument("paths", "a session file, a folder with sessions in it, or a bundle", PATH, count="any"),
                 Argument("--scan", "list what is there and whether it is in already; import nothing"),
                 Argument("--client", "only sessions of this tool: codex, claude, gemini", Value("TOOL")),
                 Argument("--project", "only sessions that worked in this directory", FOLDER),

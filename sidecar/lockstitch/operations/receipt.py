@@ -22,6 +22,7 @@ from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnSt
 from lockstitch.timeline.times import text_of
 from lockstitch_protocol.receipt import ReceiptReadParams
 
+_BEHIND = 64
 _MOST_LISTED = 10_000
 _DIAGNOSTICS = ("runtime.warning", "runtime.error")
 
@@ -174,8 +175,10 @@ class _Events:
         self.diagnostics: list[str] = []
         self.last_sum = ""
         known, line_at = queries.mark_before(view, thread.thread_no, turn.first_sequence - 1)
+        # To the mark after the next one: what stands behind the last line may decide whether it is one.
+        end = queries.mark_after(view, thread.thread_no, turn.last_sequence + _BEHIND) or thread.size
         previous = rollout.sum_before(line_at)
-        for found in scan(rollout.fd, line_at, thread.size, previous_sum=previous, next_sequence=known):
+        for found in scan(rollout.fd, line_at, end, previous_sum=previous, next_sequence=known):
             if not isinstance(found, Record) or found.line.sequence < turn.first_sequence:
                 continue
             if found.line.sequence > turn.last_sequence:
