@@ -94,7 +94,7 @@ def side_files(home: Path, counts: Counter[str]) -> None:
             reader.close()
     counts["largest -wal, KiB"] = most // 1024
     assert most < 32 * MIB, f"the -wal grew to {most}"
-    logs = list((home / "log").iterdir())
+    logs = list(home.glob("log/*"))  # none, where nothing was worth a line
     assert sum(path.stat().st_size for path in logs) < 16 * MIB
     for path in logs:
         assert b"secret-word" not in path.read_bytes(), "the log holds a transcript"
