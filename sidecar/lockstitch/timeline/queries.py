@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from unicodedata import normalize
 
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import (
@@ -58,6 +59,8 @@ def threads(
 ) -> Page[ThreadRow]:
     """Threads sorted by a time, then by creation, then by id. `after` is (time, created_at, thread id)."""
     where, values = conditions(filter_)
+    if filter_.term and not filter_.term.isascii():
+        view.connection.create_scalar_function("contains", _contains, 2, deterministic=True)
     column = _SORT[sort]
     keys = ("created_at", "thread_id") if column == "created_at" else (column, "created_at", "thread_id")
     direction = "DESC" if descending else "ASC"
@@ -100,14 +103,26 @@ def conditions(filter_: ThreadFilter) -> tuple[list[str], list[Any]]:
         where.append(f"workspace_key IN ({','.join('?' * len(filter_.workspaces))})")
         values += filter_.workspaces
     if filter_.term:
-        where.append(r"(coalesce(name,'') LIKE ? ESCAPE '\' OR preview LIKE ? ESCAPE '\')")
-        values += [_like(filter_.term)] * 2
+        if filter_.term.isascii():
+            where.append(r"(coalesce(name,'') LIKE ? ESCAPE '\' OR preview LIKE ? ESCAPE '\')")
+            values += [_like(filter_.term)] * 2
+        else:  # LIKE knows the case of ASCII letters alone
+            where.append("(contains(name, ?) OR contains(preview, ?))")
+            values += [_folded(filter_.term)] * 2
     if filter_.parent is not None:
         where.append("parent_thread=?")
         values.append(filter_.parent)
     if filter_.ancestor is not None:
         where.append("thread_id IN child")
     return where, values
+
+
+def _folded(text: str) -> str:
+    return normalize("NFKC", text).casefold()
+
+
+def _contains(text: str | None, term: str) -> bool:
+    return text is not None and term in _folded(text)
 
 
 def _like(term: str) -> str:
