@@ -6,7 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(CURDIR)/.venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick hosts-binary format clean
+.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick hosts-binary browser format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
@@ -15,7 +15,9 @@ help:
 	@echo 'make bench   measure, as ratios; make bench-peers: beside the Codex app-server, from npm'
 	@echo 'make soak    the long matrices'
 	@echo 'make binary  the program that needs no Python, in dist/lockstitch; make release: the wheel and npm packages too'
-	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows)'
+	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows;'
+	@echo '             hosts-binary: on what make binary built)'
+	@echo 'make browser the exported page in Chromium, if it is there'
 
 demo: .venv/.runtime
 	@$(BIN)/lockstitch demo
@@ -42,6 +44,10 @@ release: binary .venv/.node
 hosts: .venv/.dev .venv/.node binary
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts
 
+# Needs chromium and chromedriver; without them its tests say so and are skipped.
+browser: .venv/.dev
+	LOCKSTITCH_BROWSER=1 $(BIN)/python -m pytest -q -rs tests/browser
+
 hosts-binary: .venv/.dev .venv/.node binary
 	PATH="$(BIN):$$PATH" $(BIN)/python -m tests.hosts --sidecar dist/lockstitch/lockstitch
 
@@ -52,7 +58,10 @@ hosts-quick: .venv/.dev .venv/.node
 ifneq ($(wildcard tests/soak.py tests/soak/__main__.py),)
 .PHONY: soak
 soak: .venv/.dev
-	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.soak --limits
+	$(BIN)/python -m tests.soak_exports
+	$(BIN)/python -m tests.soak_restore
+	$(BIN)/python -m tests.soak_escapes
 endif
 
 check: .venv/.dev .venv/.node

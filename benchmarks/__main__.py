@@ -9,7 +9,26 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import append, capture, database, deltas, growth, memory, peers, ping, plain, reads, report, start
+from benchmarks import (
+    append,
+    capture,
+    database,
+    deltas,
+    diffs,
+    evidence,
+    exports,
+    growth,
+    imports,
+    memory,
+    peers,
+    ping,
+    plain,
+    reads,
+    recovery,
+    report,
+    restore,
+    start,
+)
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
 from benchmarks.measure import Row
@@ -22,9 +41,15 @@ GROUPS: dict[str, Group] = {
     "reads": reads.rows,
     "database": database.rows,
     "capture": capture.rows,
+    "restore": restore.rows,
+    "diffs": diffs.rows,
     "deltas": deltas.rows,
+    "exports": exports.rows,
     "memory": memory.rows,
+    "evidence": evidence.rows,
     "growth": growth.rows,
+    "imports": imports.rows,
+    "recovery": recovery.rows,
 }
 PEERS: dict[str, Group] = {"peers": peers.rows}
 

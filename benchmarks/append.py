@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from binascii import hexlify
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,12 @@ from benchmarks.histories import LONG, Story
 from benchmarks.host import Host, Pipe
 from benchmarks.measure import Floor, Row, Sample, at_least, at_most, in_turns, median_of, seconds
 from lockstitch.timeline.reducer import MARK_EVERY
-from lockstitch.timeline.rows import ItemRow, MarkRow, TurnRow, columns
+from lockstitch.timeline.rows import ClientEventRow, ItemRow, MarkRow, TurnRow, columns
 from lockstitch.timeline.schema import TABLES
 
 CHILDREN = str(Path(__file__).with_name("children.py"))
+_DIGEST = bytes(range(16))
+_AT = "2026-12-01T02:40:11.123456Z"
 _TURN = (1_800_000_000_000_000, 1_800_000_000_000_000, None, None, None, None, 1000, 5, 2, 1200, 800, 150, 40, None, 1)
 """What a turn's row holds beside its ids."""
 
@@ -76,6 +80,8 @@ def _one(bench: Bench) -> Iterator[Row]:
 def _thousand(bench: Bench) -> Iterator[Row]:
     story = Story(4)
     bare = _BareStore(bench.place / "bare")
+    unchained = _BareStore(bench.place / "unchained", chained=False)
+    with_ids = _BareStore(bench.place / "ids")
     processor = {"floor": 0.0, "ours": 0.0}
     batches = dict.fromkeys(processor, 0)
     with Host(bench.place / "batches") as host, Host(bench.place / "loud", listen=True) as listener:
@@ -107,6 +113,8 @@ def _thousand(bench: Bench) -> Iterator[Row]:
             bench.rounds(15),
             {
                 "floor": floor,
+                "unchained": lambda: seconds(_given(unchained.append, events())),
+                "floor ids": lambda: seconds(_given(with_ids.append, events(ids=True))),
                 "ours": lambda: ours(host),
                 "ids": lambda: ours(host, ids=True),
                 "heard": lambda: ours(listener),
@@ -114,14 +122,21 @@ def _thousand(bench: Bench) -> Iterator[Row]:
             warm_up=2,
         )
     bare.close()
-    floors = (Floor("bare loop: encode, write, `fdatasync`, `executemany`", found["floor"].per_second(_BATCH)),)
+    unchained.close()
+    with_ids.close()
+    ids_floor = Floor("the bare loop with a row for each id", found["floor ids"].per_second(_BATCH))
+    floors = (
+        Floor("bare loop: encode, write, `fdatasync`, `executemany`", found["floor"].per_second(_BATCH)),
+        Floor("the same without the lines' sums", found["unchained"].per_second(_BATCH)),
+    )
     unit = "events/s"
     for key, name in (
         ("ours", "appends of 1,000 events in one request"),
         ("ids", "the same, each event with its own id"),
         ("heard", "the same, with notifications"),
     ):
-        yield Row(f"append.batch.{key}", name, unit, found[key].per_second(_BATCH), floors, (at_least(0.3),))
+        held = (ids_floor, *floors) if key == "ids" else floors
+        yield Row(f"append.batch.{key}", name, unit, found[key].per_second(_BATCH), held, (at_least(0.3),))
     costs = {name: Sample((processor[name] / batches[name] / _BATCH * 1e6,)) for name in processor}
     yield Row(
         "append.batch.processor",
@@ -134,56 +149,77 @@ def _thousand(bench: Bench) -> Iterator[Row]:
 
 
 class _BareStore:
-    """Encode, write, sync and insert as many rows and index entries as ours, without a promise more than that.
+    """Encode, write, sync and insert as much as ours, without a promise more than that.
 
-    A batch of a thousand events comes to 625 items, 125 turns and 16 marks in either database. What ours does beside:
-    read the request from a pipe and check it, sum the lines in a chain, say where each item stands, answer.
+    A batch of a thousand events comes to the same lines, of the same bytes (docs/format.md; `chained`: with their
+    sums), and to 625 items, 125 turns and 16 marks in the same tables. What ours does beside: read the request from a
+    pipe and check it, know which turn and item an event belongs to, say where each item stands, answer.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, *, chained: bool = True) -> None:
+        """`chained`: sum the lines. Events with ids of their own get a row each for that, as ours do."""
         self._fd = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        self._chained = chained
         self._database = apsw.Connection(f"{place}.sqlite")
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
         self._database.execute(TABLES)
         self._inserts = [
             f"INSERT INTO {kind.table} VALUES({','.join('?' * len(columns(kind)))})"
-            for kind in (ItemRow, TurnRow, MarkRow)
+            for kind in (ItemRow, TurnRow, MarkRow, ClientEventRow)
         ]
         self._sequence = self._offset = self._turn = 0
+        self._turn_id, self._sum = "", b""
 
     def append(self, events: list[dict[str, Any]]) -> None:
         lines: list[bytes] = []
         items: list[tuple[Any, ...]] = []
         turns: list[tuple[Any, ...]] = []
         marks: list[tuple[Any, ...]] = []
-        at = time.time()
+        given: list[tuple[Any, ...]] = []
+        more, encode = len(events), msgspec.json.encode
         for event in events:
             self._sequence += 1
-            name = f"evt_{self._sequence:032d}"
-            line = msgspec.json.encode({"sequence": self._sequence, "at": at, "eventId": name, **event}) + b"\n"
-            lines.append(line)
+            sequence, more = self._sequence, more - 1
             item = event["payload"].get("item")
+            head: dict[str, Any] = {"sequence": sequence, "at": _AT, "type": event["type"]}
+            event_id = event.get("eventId")
+            head["eventId"] = event_id or f"evt_{sequence:032d}"
             if item is not None:
-                place = (self._offset, len(line), 90, 200)
-                items.append((1, self._turn, self._sequence, item["id"], 2, 1, 0, *place, None, None))
-            elif event["type"] == "turn.started":
-                self._turn += 1
-                turns.append(
-                    (1, self._turn, event["payload"]["turnId"], 1, 0, self._sequence, self._sequence + 7, *_TURN)
-                )
-            if self._sequence % MARK_EVERY == 1:
-                marks.append((1, self._sequence, self._offset))
+                head["turnId"], head["itemId"] = self._turn_id, item["id"]
+                items.append((1, self._turn, sequence, item["id"], 2, 1, 0, self._offset, 400, 200, 200, None, None))
+            else:
+                if event["type"] == "turn.started":
+                    self._turn, self._turn_id = self._turn + 1, event["payload"]["turnId"]
+                    turns.append((1, self._turn, self._turn_id, 1, 0, sequence, sequence + 7, *_TURN))
+                head["turnId"] = self._turn_id
+            head["payload"], head["more"] = event["payload"], more
+            if event_id is not None:
+                head["digest"] = _DIGEST.hex()
+                given.append((1, event_id, sequence, self._offset, 400, _DIGEST))
+            line = encode(head)
+            if self._chained:
+                self._sum = hexlify(sha256(self._sum + line[:-1]).digest()[:8])
+                line = b'%b,"sum":"%b"}\n' % (line[:-1], self._sum)
+            else:
+                line = b"%b%b" % (line, b" " * 25 + b"\n")
+            if sequence % MARK_EVERY == 1:
+                marks.append((1, sequence, self._offset))
+            lines.append(line)
             self._offset += len(line)
         os.write(self._fd, b"".join(lines))
         os.fdatasync(self._fd)
         with self._database:
-            for insert, rows in zip(self._inserts, (items, turns, marks), strict=True):
+            for insert, rows in zip(self._inserts, (items, turns, marks, given), strict=True):
                 self._database.executemany(insert, rows)
 
     def close(self) -> None:
         os.close(self._fd)
         self._database.close()
+
+
+def _given(run: Callable[[Any], object], value: Any) -> Callable[[], object]:
+    return lambda: run(value)
 
 
 def _message(story: Story) -> dict[str, Any]:

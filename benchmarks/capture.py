@@ -64,7 +64,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         "ms",
         found["ours"].times(1e3),
         floors,
-        (at_most(0.25),) if floors else (),
+        (at_most(0.1),) if floors else (),
         note="" if floors else "no git on this machine",
     )
 

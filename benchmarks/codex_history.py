@@ -32,6 +32,18 @@ def write_home(home: Path, threads: int, turns: int, *, paginated: bool = True) 
         yield path
 
 
+def write_session(path: Path, size: int) -> int:
+    """Write one session of at least so many bytes; returns its turns."""
+    session, written, turns = _Session(Story(11), _BEGIN, "/workspace", paginated=True), 0, 0
+    with path.open("wb") as file:
+        written += file.write(b"".join(session.lines(0, "none")))
+        while written < size:
+            lines = session.turn(turns, _BEGIN + timedelta(minutes=turns))
+            written += file.write(b"".join(lines))
+            turns += 1
+    return turns
+
+
 class _Session:
     """One session file, line by line."""
 
@@ -48,9 +60,9 @@ class _Session:
         meta |= {"history_mode": "paginated" if self._paginated else "legacy"}
         yield self._line(self._begin, "session_meta", meta)
         for number in range(turns):
-            yield from self._turn(number, self._begin + timedelta(minutes=number))
+            yield from self.turn(number, self._begin + timedelta(minutes=number))
 
-    def _turn(self, number: int, at: datetime) -> Iterator[bytes]:
+    def turn(self, number: int, at: datetime) -> Iterator[bytes]:
         story, cwd, seconds = self._story, self._cwd, int(at.timestamp())
         turn_id, call_id, answer_id = _id_at(story, at), f"call_{number}", f"msg_a{number}"
         message, answer, output = story.text(60, 160), story.text(200, 600), story.text(300, 900)

@@ -44,7 +44,7 @@ def _imported(bench: Bench) -> Iterator[Row]:
     with Host(root) as host:
         try:
             for path in paths:
-                took += seconds(lambda path=path: _import(host, path))
+                took += seconds(lambda path=path: import_session(host, path))
                 weight += path.stat().st_size
                 done += 1
                 if took > _IMPORT_SECONDS:
@@ -65,7 +65,8 @@ def _imported(bench: Bench) -> Iterator[Row]:
     shutil.rmtree(home)
 
 
-def _import(host: Host, path: Path) -> None:
+def import_session(host: Host, path: Path) -> None:
+    """Import a session and wait for its end."""
     job = host.call("conversationImport/thread/commit", sourcePath=str(path), confirmed=True)["job"]
     while job["status"] in ("queued", "running"):
         time.sleep(0.002)

@@ -186,6 +186,11 @@ class Host(Pipe):
         return _status(self.process.pid, "VmRSS:") * 1024
 
     @property
+    def peak(self) -> float:
+        """The most resident memory so far, in bytes (Linux)."""
+        return _status(self.process.pid, "VmHWM:") * 1024
+
+    @property
     def processor_seconds(self) -> float:
         """Processor time so far, user and system (Linux)."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_bytes().rpartition(b")")[2].split()

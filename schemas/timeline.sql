@@ -69,6 +69,14 @@ CREATE TABLE import_source(
   PRIMARY KEY(thread_no)) STRICT, WITHOUT ROWID;
 CREATE INDEX import_source_thread ON import_source(client, source_thread_id);
 
+CREATE TABLE worker(
+  thread_no INTEGER NOT NULL, worker_id TEXT NOT NULL COLLATE NOCASE, turn_no INTEGER, kind TEXT NOT NULL,
+  status INTEGER NOT NULL, attempt INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
+  lease_ms INTEGER NOT NULL, lease_until INTEGER NOT NULL, boot_id TEXT,
+  started_at INTEGER NOT NULL, finished_at INTEGER,
+  PRIMARY KEY(thread_no, worker_id)) STRICT, WITHOUT ROWID;
+CREATE INDEX worker_active ON worker(thread_no) WHERE status=0;
+
 CREATE TABLE spilled_output(
   thread_no INTEGER NOT NULL, sha256 TEXT NOT NULL, sequence INTEGER NOT NULL,
   PRIMARY KEY(thread_no, sha256)) STRICT, WITHOUT ROWID;

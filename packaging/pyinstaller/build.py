@@ -91,7 +91,7 @@ def environment(folder: Path) -> str:
 def build(python: str, work: Path, output: Path) -> Path:
     """Run PyInstaller; the folder with the program in it."""
     staged = work / "dist"
-    command = [python, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
+    command = [python, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "ERROR"]
     command += ["--distpath", str(staged), "--workpath", str(work / "build"), str(HERE / "lockstitch.spec")]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "946684800"}
     subprocess.run(command, check=True, env=environment)

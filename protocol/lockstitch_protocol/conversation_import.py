@@ -6,7 +6,7 @@ from pydantic import Field
 
 from lockstitch_protocol.wire import Count, Params, Shape
 
-SourceClient = Literal["codex", "claude"]
+SourceClient = Literal["codex", "claude", "gemini"]
 ImportPhase = Literal[
     "queued", "reading_source", "building_history", "persisting_history", "finalizing", "completed", "failed"
 ]
@@ -136,9 +136,15 @@ class ImportJob(Shape):
 
 
 class ImportJobResult(Shape):
-    """Result of conversationImport/thread/commit and job/read."""
+    """Result of conversationImport/thread/commit, job/read and job/cancel."""
 
     job: ImportJob = Field(description="The job.")
+
+
+class ImportJobCancelParams(Params):
+    """Params of conversationImport/job/cancel. A job that has ended is answered as it is."""
+
+    job_id: str = Field(description="The job.")
 
 
 class ImportJobReadParams(Params):

@@ -29,6 +29,14 @@ def _not_empty(path: str, value: Any) -> None:
         raise FieldError(path, "must be a string that is not empty")
 
 
+def _from_one(most: int) -> Check:
+    def check(path: str, value: Any) -> None:
+        if type(value) is not int or not 1 <= value <= most:
+            raise FieldError(path, f"must be a whole number from 1 to {most}")
+
+    return check
+
+
 _strings: Final = each(checks.text)
 _objects: Final = each(checks.mapping)
 _with_message: Final = fields(optional={"message": checks.text})
@@ -81,6 +89,7 @@ _turn: Final = fields(optional={"usage": fields(optional=_TOKENS | _USAGE_EXTRA)
 _delta: Final = fields(required={"itemId": _identifier, "delta": checks.text})
 _patch_end: Final = fields(required={"itemId": _identifier}, optional={"changes": file_changes, "error": _error})
 _action: Final = fields(required={"requestId": _not_empty})
+_worker: Final = fields(required={"workerId": _identifier})
 _maybe_item: Final[dict[str, Check]] = {"itemId": _identifier}
 
 PAYLOAD_CHECKS: Final[dict[str, Check]] = {
@@ -128,6 +137,13 @@ PAYLOAD_CHECKS: Final[dict[str, Check]] = {
         required={"provider": checks.text, "model": checks.text}, optional={"wireFormat": checks.text}
     ),
     "authority.set": fields(required={"mode": checks.text}, optional={"trust": checks.text}),
+    "worker.started": fields(
+        required={"kind": _not_empty},
+        optional={"workerId": _identifier, "leaseMs": _from_one(604_800_000), "maxAttempts": _from_one(1000)},
+    ),
+    **dict.fromkeys(
+        ("worker.heartbeat", "worker.completed", "worker.failed", "worker.cancelled", "worker.retried"), _worker
+    ),
 }
 
 

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, ConfigDict, Field, model_validator
 from lockstitch_protocol.items import FileUpdateChange, HostItem, ItemStatus
 from lockstitch_protocol.snapshot import SNAPSHOT_FIELDS
 from lockstitch_protocol.wire import Count, JsonObject, NewId, Shape
+from lockstitch_protocol.worker import Attempts, LeaseMs
 
 
 class OpenPayload(Shape):
@@ -230,3 +231,18 @@ class AuthorityPayload(OpenPayload):
     trust: str | None = Field(default=None, description="How far the workspace is trusted.")
     sandbox: Any = Field(default=None, description="The sandbox, as the host describes it.")
     allowed: Any = Field(default=None, description="What is allowed without asking, as the host describes it.")
+
+
+class WorkerStartedPayload(OpenPayload):
+    """Payload of worker.started. Lease, attempt and process are added by the sidecar, whatever is sent."""
+
+    worker_id: NewId | None = Field(default=None, description="Id for the new worker; one is made if absent.")
+    kind: str = Field(min_length=1, description="What sort of worker it is.")
+    lease_ms: LeaseMs | None = Field(default=None, description="How long it lives after a heartbeat. Default 30000.")
+    max_attempts: Attempts | None = Field(default=None, description="How often it may be begun. Default 3.")
+
+
+class WorkerPayload(OpenPayload):
+    """Payload of the other events about a worker; `result` and `error` of its end are kept."""
+
+    worker_id: NewId = Field(description="The worker.")

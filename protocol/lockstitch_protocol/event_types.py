@@ -83,6 +83,13 @@ EVENT_TYPES: Final[dict[str, EventType]] = {
     "provider.usage": EventType("UsagePayload", "Adds to the usage of turn and thread.", joins_turn=True),
     "route.selected": _item_event("RoutePayload", "The turn's provider and model."),
     "authority.set": _item_event("AuthorityPayload", "What the turn's agent may do."),
+    "worker.started": EventType("WorkerStartedPayload", "A worker begins its first attempt.", joins_turn=True),
+    "worker.heartbeat": EventType("WorkerPayload", "Renews a worker's lease."),
+    "worker.completed": EventType("WorkerPayload", "Ends a worker: completed."),
+    "worker.failed": EventType("WorkerPayload", "Ends a worker: failed."),
+    "worker.cancelled": EventType("WorkerPayload", "Ends a worker: cancelled."),
+    "worker.retried": EventType("WorkerPayload", "A worker begins its next attempt."),
+    "worker.interrupted": _own("A worker's process is gone, or its lease ran out."),
 }
 
 

@@ -156,6 +156,15 @@ class DiffHunk(Shape):
     lines: list[DiffLine] = Field(description="The lines.")
 
 
+class DiffSide(Shape):
+    """What one side of a diff is, beside its lines."""
+
+    bytes: Count = Field(description="Size.")
+    encoding: str = Field(description="`utf-8`, `utf-8-bom`, `utf-16-le`, … or `binary`.")
+    eol: str | None = Field(default=None, description="`lf`, `crlf`, `cr`, `mixed` or `none`; none of binary content.")
+    mode: str | None = Field(default=None, description="File mode, octal, where it is known.")
+
+
 class FileDiff(Shape):
     """How two contents differ."""
 
@@ -171,6 +180,10 @@ class FileDiff(Shape):
     eol_changed: bool | None = Field(default=None, description="True: the sides differ in line ends.")
     mode_changed: bool | None = Field(default=None, description="True: the sides differ in mode.")
     renamed: bool | None = Field(default=None, description="True: the sides differ in path.")
+    before: DiffSide | None = Field(
+        default=None, description="The older side where it is binary or encoding, line ends or mode differ."
+    )
+    after: DiffSide | None = Field(default=None, description="The newer side, likewise; null: no file there.")
 
 
 class FileCheckpointDiffResult(Shape):

@@ -28,10 +28,13 @@ if TYPE_CHECKING:
         restore,
         search,
         server,
+        session_facade,
+        storage,
         thread,
         thread_export,
         thread_params,
         turn,
+        worker,
     )
 else:
     agent_session = LaterModule("lockstitch_protocol.agent_session")
@@ -46,10 +49,13 @@ else:
     restore = LaterModule("lockstitch_protocol.restore")
     search = LaterModule("lockstitch_protocol.search")
     server = LaterModule("lockstitch_protocol.server")
+    session_facade = LaterModule("lockstitch_protocol.session_facade")
+    storage = LaterModule("lockstitch_protocol.storage")
     thread = LaterModule("lockstitch_protocol.thread")
     thread_export = LaterModule("lockstitch_protocol.thread_export")
     thread_params = LaterModule("lockstitch_protocol.thread_params")
     turn = LaterModule("lockstitch_protocol.turn")
+    worker = LaterModule("lockstitch_protocol.worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,18 @@ METHODS: Final[dict[str, Method]] = _table(
     _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
     _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),
     _read("turn/receipt/read", receipt.ReceiptReadParams, receipt.Receipt, "What a turn did, from durable facts."),
+    _change("worker/start", worker.WorkerStartParams, worker.Worker, "Begin a worker, under a lease."),
+    _change("worker/heartbeat", worker.WorkerParams, worker.Worker, "Renew a worker's lease."),
+    _change("worker/finish", worker.WorkerFinishParams, worker.Worker, "End a worker."),
+    _change("worker/retry", worker.WorkerParams, worker.Worker, "Begin the next attempt of a worker that was lost."),
+    _read("worker/list", worker.WorkerListParams, worker.WorkerListResult, "List workers."),
+    _change("session.create", session_facade.SessionCreateParams, thread.ThreadOpened, "As thread/start."),
+    _read("session.list", session_facade.SessionListParams, thread.ThreadListResult, "As thread/list."),
+    _change("session.resume", session_facade.SessionResumeParams, thread.ThreadResumeResult, "As thread/resume."),
+    _change("session.rename", session_facade.SessionRenameParams, thread.ThreadResult, "As thread/name/set."),
+    _change("session.fork", session_facade.SessionForkParams, thread.ThreadOpened, "As thread/fork."),
+    _change("session.archive", session_facade.SessionParams, Empty, "As thread/archive."),
+    _change("session.delete", session_facade.SessionParams, Empty, "As thread/delete."),
     _change(
         "agentSession/start",
         agent_session.AgentSessionStartParams,
@@ -311,6 +329,36 @@ METHODS: Final[dict[str, Method]] = _table(
         conversation_import.ImportJobReadParams,
         conversation_import.ImportJobResult,
         "How far an import is.",
+    ),
+    _change(
+        "conversationImport/job/cancel",
+        conversation_import.ImportJobCancelParams,
+        conversation_import.ImportJobResult,
+        "Stop an import; what is in stays, and the next import goes on behind it.",
+    ),
+    _read(
+        "storage/report",
+        storage.StorageReportParams,
+        storage.StorageReportResult,
+        "What is stored, by kind and by thread.",
+    ),
+    _read(
+        "storage/gc",
+        storage.StorageGcParams,
+        storage.StorageGcResult,
+        "List what nothing refers to, and remove it if asked.",
+    ),
+    _read(
+        "storage/verify",
+        storage.StorageVerifyParams,
+        storage.StorageVerifyResult,
+        "Check sums, contents and projection against the rollouts.",
+    ),
+    _read(
+        "storage/rebuild",
+        storage.StorageRebuildParams,
+        storage.StorageRebuildResult,
+        "Make the projection anew from the rollouts.",
     ),
 )
 """Name to method."""

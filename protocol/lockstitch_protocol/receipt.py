@@ -8,6 +8,7 @@ from lockstitch_protocol.artifact import Artifact
 from lockstitch_protocol.file_checkpoint import CheckpointOp
 from lockstitch_protocol.turn import TurnStatus, Usage
 from lockstitch_protocol.wire import Count, JsonObject, Params, Shape
+from lockstitch_protocol.worker import WorkerStatus
 
 
 class ReceiptReadParams(Params):
@@ -32,11 +33,24 @@ class ChangedFile(Shape):
     """A file that the turn changed, from its state before the turn to its state after it."""
 
     path: str = Field(description="The file, relative to the workspace.")
+    path_base64: str | None = Field(default=None, description="The exact path where its name is not valid Unicode.")
     op: CheckpointOp = Field(description="What happened to it in all.")
-    additions: Count | None = Field(default=None, description="Lines added.")
-    deletions: Count | None = Field(default=None, description="Lines removed.")
+    additions: Count | None = Field(default=None, description="Lines added, over all of its changes.")
+    deletions: Count | None = Field(default=None, description="Lines removed, over all of its changes.")
     before_sha256: str | None = Field(default=None, description="Content before; absent: none, or not known.")
     after_sha256: str | None = Field(default=None, description="Content after; absent: none, or not known.")
+
+
+class ReceiptWorker(Shape):
+    """A worker, as its events left it."""
+
+    worker_id: str = Field(description="The worker.")
+    kind: str = Field(description="What sort of worker it was.")
+    status: WorkerStatus = Field(description="How it ended, if it did.")
+    attempt: Count = Field(description="Its last attempt.")
+    max_attempts: Count = Field(description="How many it might have had.")
+    started_at: str = Field(description="RFC 3339, UTC, microseconds.")
+    finished_at: str | None = Field(default=None, description="RFC 3339, UTC, microseconds.")
 
 
 class Gap(Shape):
@@ -65,11 +79,11 @@ class Receipt(Shape):
     route: JsonObject | None = Field(default=None, description="Provider, model and wire format.")
     authority: JsonObject | None = Field(default=None, description="What its agent was allowed to do.")
     usage: Usage | None = Field(default=None, description="Tokens.")
-    cost: float | Literal["unknown"] = Field(description="US dollars, where every request's cost is known.")
+    cost: float | Literal["unknown"] = Field(description="US dollars, if every request's cost is known.")
     counts: ReceiptCounts = Field(description="How much there was of each.")
     files_changed: list[ChangedFile] = Field(description="By path.")
     artifacts: list[Artifact] = Field(description="File versions and large outputs, without contents.")
-    workers: list[JsonObject] = Field(description="Workers of the turn.")
+    workers: list[ReceiptWorker] = Field(description="Workers that were started in the turn, in that order.")
     diagnostics: list[str] = Field(description="Warnings that the host reported.")
     gaps: list[Gap] = Field(description="Items without an end.")
     interruption: Interruption | None = Field(default=None, description="Why it was cut off.")

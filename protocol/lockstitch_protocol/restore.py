@@ -22,7 +22,7 @@ class PlannedFile(Shape):
     to_sha256: str | None = Field(default=None, description="What is to be there; none where no file is to be.")
     reason: str | None = Field(
         default=None,
-        description="Why: `changed`, `backup`, `firstSeen`, a contentStatus, or the reason of a refused path.",
+        description="Why: `changed`, `backup`, `firstSeen`, `readOnly`, a contentStatus, or why the path is refused.",
     )
 
 
@@ -79,7 +79,10 @@ class RewindParams(Params):
         default="after",
         description="`after`: the files as that turn left them. `before`: as its first edit of each found it.",
     )
-    paths: list[str] | None = Field(default=None, description="Only these files, or what is under these folders.")
+    paths: list[str] | None = Field(
+        default=None,
+        description="Only these files, or what is under these folders. What was both is the file; `x/` is the folder.",
+    )
     paths_base64: list[str] | None = Field(default=None, description="The same, by the exact bytes of their names.")
     confirm_restore: bool = Field(default=False, description="Must be true, unless dryRun.")
     on_conflict: OnConflict = Field(

@@ -77,8 +77,8 @@ _SPELLINGS: Final = {
 def read_snapshot(payload: dict[str, Any]) -> dict[str, Any]:
     """The fields of a snapshot under their canonical names. Raises FieldError for the first wrong one.
 
-    The result has `path` or `pathBase64`; base64 and the path itself are not judged here. Where both a text
-    and its base64 are given, the base64 is the exact one.
+    The result has `path` or `pathBase64`, and no two fields that contradict each other; base64 and the path itself
+    are not judged here. Where both a text and its base64 are given, the base64 is the exact one.
     """
     found: dict[str, Any] = {}
     for place in (*NESTED, ""):
@@ -98,7 +98,16 @@ def read_snapshot(payload: dict[str, Any]) -> dict[str, Any]:
         found.update(here)
     if "path" not in found and "pathBase64" not in found:
         raise FieldError("path", REQUIRED)
+    _refuse_contradictions(found)
     return found
+
+
+def _refuse_contradictions(found: dict[str, Any]) -> None:
+    """Raise FieldError where two fields cannot both be so: neither is then believed."""
+    if found.get("beforeAbsent") and any(found.get(name) is not None for name in _CONTENTS[2:]):
+        raise FieldError("beforeAbsent", "contradicts the previous content that is given")
+    if found.get("op") == "deleted" and any(found.get(name) is not None for name in _CONTENTS[:2]):
+        raise FieldError("op", "says deleted, and a content is given")
 
 
 def without_content(payload: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ class ThreadExportParams(Params):
     """Params of thread/export."""
 
     thread_id: str = Field(description="The thread.")
-    format: Literal["jsonl", "markdown", "bundle"] = Field(
-        description="`jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. "
-        "`bundle`: a zip file with its rollout and contents."
+    format: Literal["jsonl", "markdown", "html", "bundle"] = Field(
+        description="`jsonl`: its events; with redact false the rollout, byte for byte. `markdown`, `html`: to read; "
+        "the page needs nothing else. `bundle`: a zip file with its rollout and contents."
     )
     path: str | None = Field(
         default=None, description="A new file, absolute; its folder exists. Without one the content is in the reply."

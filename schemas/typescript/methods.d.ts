@@ -42,6 +42,7 @@ import type {
   FileCheckpointListParams,
   FileCheckpointListResult,
   ImportCommitParams,
+  ImportJobCancelParams,
   ImportJobReadParams,
   ImportJobResult,
   ImportPreviewParams,
@@ -70,9 +71,23 @@ import type {
   RewindResult,
   RoutePayload,
   ServerStatusResult,
+  SessionCreateParams,
+  SessionForkParams,
+  SessionListParams,
+  SessionParams,
+  SessionRenameParams,
+  SessionResumeParams,
   SnapshotPayload,
   SourceScanParams,
   SourceScanResult,
+  StorageGcParams,
+  StorageGcResult,
+  StorageRebuildParams,
+  StorageRebuildResult,
+  StorageReportParams,
+  StorageReportResult,
+  StorageVerifyParams,
+  StorageVerifyResult,
   ThreadArchived,
   ThreadDeleted,
   ThreadEventsListParams,
@@ -114,6 +129,14 @@ import type {
   TurnsPage,
   UndoParams,
   UsagePayload,
+  Worker,
+  WorkerFinishParams,
+  WorkerListParams,
+  WorkerListResult,
+  WorkerParams,
+  WorkerPayload,
+  WorkerStartParams,
+  WorkerStartedPayload,
 } from "./types";
 
 /** What a client may ask. */
@@ -170,6 +193,30 @@ export interface Requests {
   "turn/steer": { params: TurnSteerParams; result: TurnSteerResult };
   /** What a turn did, from durable facts. */
   "turn/receipt/read": { params: ReceiptReadParams; result: Receipt };
+  /** Begin a worker, under a lease. */
+  "worker/start": { params: WorkerStartParams; result: Worker };
+  /** Renew a worker's lease. */
+  "worker/heartbeat": { params: WorkerParams; result: Worker };
+  /** End a worker. */
+  "worker/finish": { params: WorkerFinishParams; result: Worker };
+  /** Begin the next attempt of a worker that was lost. */
+  "worker/retry": { params: WorkerParams; result: Worker };
+  /** List workers. */
+  "worker/list": { params: WorkerListParams; result: WorkerListResult };
+  /** As thread/start. */
+  "session.create": { params: SessionCreateParams; result: ThreadOpened };
+  /** As thread/list. */
+  "session.list": { params: SessionListParams; result: ThreadListResult };
+  /** As thread/resume. */
+  "session.resume": { params: SessionResumeParams; result: ThreadResumeResult };
+  /** As thread/name/set. */
+  "session.rename": { params: SessionRenameParams; result: ThreadResult };
+  /** As thread/fork. */
+  "session.fork": { params: SessionForkParams; result: ThreadOpened };
+  /** As thread/archive. */
+  "session.archive": { params: SessionParams; result: Empty };
+  /** As thread/delete. */
+  "session.delete": { params: SessionParams; result: Empty };
   /** Create a session, which is a thread. */
   "agentSession/start": { params: AgentSessionStartParams; result: AgentSessionStartResult };
   /** List sessions. */
@@ -218,6 +265,16 @@ export interface Requests {
   "conversationImport/thread/commit": { params: ImportCommitParams; result: ImportJobResult };
   /** How far an import is. */
   "conversationImport/job/read": { params: ImportJobReadParams; result: ImportJobResult };
+  /** Stop an import; what is in stays, and the next import goes on behind it. */
+  "conversationImport/job/cancel": { params: ImportJobCancelParams; result: ImportJobResult };
+  /** What is stored, by kind and by thread. */
+  "storage/report": { params: StorageReportParams; result: StorageReportResult };
+  /** List what nothing refers to, and remove it if asked. */
+  "storage/gc": { params: StorageGcParams; result: StorageGcResult };
+  /** Check sums, contents and projection against the rollouts. */
+  "storage/verify": { params: StorageVerifyParams; result: StorageVerifyResult };
+  /** Make the projection anew from the rollouts. */
+  "storage/rebuild": { params: StorageRebuildParams; result: StorageRebuildResult };
 }
 
 /** What a client may say without an answer. */
@@ -324,6 +381,18 @@ export interface EventPayloads {
   "route.selected": RoutePayload;
   /** What the turn's agent may do. */
   "authority.set": AuthorityPayload;
+  /** A worker begins its first attempt. */
+  "worker.started": WorkerStartedPayload;
+  /** Renews a worker's lease. */
+  "worker.heartbeat": WorkerPayload;
+  /** Ends a worker: completed. */
+  "worker.completed": WorkerPayload;
+  /** Ends a worker: failed. */
+  "worker.failed": WorkerPayload;
+  /** Ends a worker: cancelled. */
+  "worker.cancelled": WorkerPayload;
+  /** A worker begins its next attempt. */
+  "worker.retried": WorkerPayload;
 }
 
 /** `error.data.kind`. */

@@ -2057,15 +2057,19 @@ export interface ChangedFile {
    */
   path: string;
   /**
+   * The exact path where its name is not valid Unicode.
+   */
+  pathBase64?: string;
+  /**
    * What happened to it in all.
    */
   op: "created" | "modified" | "deleted" | "renamed" | "external" | "restored";
   /**
-   * Lines added.
+   * Lines added, over all of its changes.
    */
   additions?: number;
   /**
-   * Lines removed.
+   * Lines removed, over all of its changes.
    */
   deletions?: number;
   /**
@@ -2398,6 +2402,27 @@ export interface DiffLine {
    * True: it ends without a newline.
    */
   noNewline?: boolean;
+}
+/**
+ * What one side of a diff is, beside its lines.
+ */
+export interface DiffSide {
+  /**
+   * Size.
+   */
+  bytes: number;
+  /**
+   * `utf-8`, `utf-8-bom`, `utf-16-le`, … or `binary`.
+   */
+  encoding: string;
+  /**
+   * `lf`, `crlf`, `cr`, `mixed` or `none`; none of binary content.
+   */
+  eol?: string;
+  /**
+   * File mode, octal, where it is known.
+   */
+  mode?: string;
 }
 /**
  * A call of a tool that the host itself provides.
@@ -3058,6 +3083,14 @@ export interface FileDiff {
    * True: the sides differ in path.
    */
   renamed?: boolean;
+  /**
+   * The older side where it is binary or encoding, line ends or mode differ.
+   */
+  before?: DiffSide;
+  /**
+   * The newer side, likewise; null: no file there.
+   */
+  after?: DiffSide;
 }
 /**
  * Params of agentSession/fileCheckpoint/get.
@@ -3500,7 +3533,7 @@ export interface ImportCommitParams {
   /**
    * Where to look for sourceThreadId.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look for sourceThreadId.
    */
@@ -3550,7 +3583,7 @@ export interface ImportJob {
   /**
    * Whose session it is.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * The session, once it is known.
    */
@@ -3644,6 +3677,15 @@ export interface ImportOutcome {
   damaged: number;
 }
 /**
+ * Params of conversationImport/job/cancel. A job that has ended is answered as it is.
+ */
+export interface ImportJobCancelParams {
+  /**
+   * The job.
+   */
+  jobId: string;
+}
+/**
  * Params of conversationImport/job/read.
  */
 export interface ImportJobReadParams {
@@ -3653,7 +3695,7 @@ export interface ImportJobReadParams {
   jobId: string;
 }
 /**
- * Result of conversationImport/thread/commit and job/read.
+ * Result of conversationImport/thread/commit, job/read and job/cancel.
  */
 export interface ImportJobResult {
   /**
@@ -3699,7 +3741,7 @@ export interface ImportSource {
   /**
    * Whose sessions, where one was asked for.
    */
-  sourceClient?: "codex" | "claude";
+  sourceClient?: "codex" | "claude" | "gemini";
   /**
    * The directory.
    */
@@ -3716,7 +3758,7 @@ export interface SourceThread {
   /**
    * The tool that wrote it.
    */
-  sourceClient: "codex" | "claude";
+  sourceClient: "codex" | "claude" | "gemini";
   /**
    * Its id there; becomes the thread's id.
    */
@@ -4142,7 +4184,7 @@ export interface PlannedFile {
    */
   toSha256?: string;
   /**
-   * Why: `changed`, `backup`, `firstSeen`, a contentStatus, or the reason of a refused path.
+   * Why: `changed`, `backup`, `firstSeen`, `readOnly`, a contentStatus, or why the path is refused.
    */
   reason?: string;
 }
@@ -4268,7 +4310,7 @@ export interface Receipt {
    */
   usage?: Usage;
   /**
-   * US dollars, where every request's cost is known.
+   * US dollars, if every request's cost is known.
    */
   cost: number | "unknown";
   counts: ReceiptCounts;
@@ -4281,11 +4323,9 @@ export interface Receipt {
    */
   artifacts: Artifact[];
   /**
-   * Workers of the turn.
+   * Workers that were started in the turn, in that order.
    */
-  workers: {
-    [k: string]: unknown;
-  }[];
+  workers: ReceiptWorker[];
   /**
    * Warnings that the host reported.
    */
@@ -4339,6 +4379,39 @@ export interface ReceiptCounts {
    * Workers.
    */
   workers: number;
+}
+/**
+ * A worker, as its events left it.
+ */
+export interface ReceiptWorker {
+  /**
+   * The worker.
+   */
+  workerId: string;
+  /**
+   * What sort of worker it was.
+   */
+  kind: string;
+  /**
+   * How it ended, if it did.
+   */
+  status: "active" | "completed" | "failed" | "cancelled" | "interrupted";
+  /**
+   * Its last attempt.
+   */
+  attempt: number;
+  /**
+   * How many it might have had.
+   */
+  maxAttempts: number;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  startedAt: string;
+  /**
+   * RFC 3339, UTC, microseconds.
+   */
+  finishedAt?: string;
 }
 /**
  * Params of turn/receipt/read.
@@ -4626,7 +4699,7 @@ export interface RewindParams {
    */
   position?: ("before" | "after") | null;
   /**
-   * Only these files, or what is under these folders.
+   * Only these files, or what is under these folders. What was both is the file; `x/` is the folder.
    */
   paths?: string[] | null;
   /**
@@ -4750,6 +4823,175 @@ export interface ServerStatusResult {
    * Processes on this data root, this one too.
    */
   processes: ProcessEntry[];
+}
+/**
+ * Params of session.create: those of thread/start.
+ */
+export interface SessionCreateParams {
+  /**
+   * The workspace root, absolute. Without one, file contents must come in the events.
+   */
+  cwd?: string | null;
+  /**
+   * The model that the host uses.
+   */
+  model?: string | null;
+  /**
+   * The provider of the model.
+   */
+  modelProvider?: string | null;
+  /**
+   * Further roots; recorded only.
+   */
+  runtimeWorkspaceRoots?: string[] | null;
+  /**
+   * True: keep it in memory only.
+   */
+  ephemeral?: boolean | null;
+  /**
+   * What started it; returned as given.
+   */
+  threadSource?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Name of the host's service.
+   */
+  serviceName?: string | null;
+  /**
+   * A name for people.
+   */
+  name?: string | null;
+  /**
+   * Id for the new session; one is made if absent.
+   */
+  threadId?: string | null;
+  /**
+   * The repository of the workspace.
+   */
+  gitInfo?: GitInfoInput | null;
+  [k: string]: unknown;
+}
+/**
+ * Params of session.fork: those of thread/fork.
+ */
+export interface SessionForkParams {
+  /**
+   * The session to fork; it is not changed.
+   */
+  threadId: string;
+  /**
+   * The last turn that the fork has.
+   */
+  lastTurnId?: string | null;
+  /**
+   * The first turn that the fork does not have.
+   */
+  beforeTurnId?: string | null;
+  /**
+   * True: `thread.turns` stays empty.
+   */
+  excludeTurns?: boolean | null;
+  /**
+   * A name for the fork.
+   */
+  name?: string | null;
+  /**
+   * Another workspace root.
+   */
+  cwd?: string | null;
+}
+/**
+ * Params of session.list: those of thread/list.
+ */
+export interface SessionListParams {
+  /**
+   * `nextCursor` or `backwardsCursor` of another page.
+   */
+  cursor?: string | null;
+  /**
+   * At most so many threads.
+   */
+  limit?: number | null;
+  /**
+   * The order, by microseconds, then by creation.
+   */
+  sortKey?: ("created_at" | "updated_at" | "recency_at") | null;
+  /**
+   * Newest or oldest first.
+   */
+  sortDirection?: ("asc" | "desc") | null;
+  /**
+   * Only these providers; empty is all.
+   */
+  modelProviders?: string[] | null;
+  /**
+   * Only these sources; empty is all.
+   */
+  sourceKinds?: string[] | null;
+  /**
+   * True: only archived ones; false: only others.
+   */
+  archived?: boolean | null;
+  /**
+   * Only threads of these workspaces, however the path is spelled.
+   */
+  cwd?: string | string[] | null;
+  /**
+   * Only threads whose name or preview contains it.
+   */
+  searchTerm?: string | null;
+  /**
+   * Only children of this thread.
+   */
+  parentThreadId?: string | null;
+  /**
+   * Only descendants of this thread.
+   */
+  ancestorThreadId?: string | null;
+}
+/**
+ * Params of session.archive and session.delete: those of thread/archive and thread/delete.
+ */
+export interface SessionParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+}
+/**
+ * Params of session.rename: those of thread/name/set.
+ */
+export interface SessionRenameParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+  /**
+   * Its name for people.
+   */
+  name: string;
+}
+/**
+ * Params of session.resume: those of thread/resume.
+ */
+export interface SessionResumeParams {
+  /**
+   * The session.
+   */
+  threadId: string;
+  /**
+   * True: `thread.turns` stays empty.
+   */
+  excludeTurns?: boolean | null;
+  /**
+   * Asks for a page of turns.
+   */
+  initialTurnsPage?: InitialTurnsPage | null;
+  /**
+   * The events after this one follow as notifications, before live ones.
+   */
+  afterSequence?: number | null;
 }
 /**
  * What a snapshot says about one file. Each name is also taken in snake_case.
@@ -4954,7 +5196,7 @@ export interface SourceScanParams {
   /**
    * Whose sessions to look for. Default: all.
    */
-  sourceClient?: ("codex" | "claude") | null;
+  sourceClient?: ("codex" | "claude" | "gemini") | null;
   /**
    * Where to look. Default: where the tools keep them.
    */
@@ -4993,6 +5235,371 @@ export interface SourceScanResult {
    * Where the next page begins; null at the end.
    */
   nextCursor: string | null;
+}
+/**
+ * A file or folder that nothing refers to.
+ */
+export interface StorageCandidate {
+  /**
+   * Where it is.
+   */
+  path: string;
+  /**
+   * Its size.
+   */
+  bytes: number;
+  /**
+   * `unreferenced`: a content that no thread names; `unfinished`: left by a write that was cut off; `threadGone`: version documents of a thread that was deleted.
+   */
+  reason: "unreferenced" | "unfinished" | "threadGone";
+}
+/**
+ * One kind of what is stored.
+ */
+export interface StorageClass {
+  /**
+   * `artifacts` are contents in the data root, `workspaces` those in workspaces.
+   */
+  name:
+    | "sessions"
+    | "archivedSessions"
+    | "database"
+    | "artifacts"
+    | "exports"
+    | "quarantine"
+    | "trash"
+    | "journal"
+    | "log"
+    | "workspaces";
+  /**
+   * Bytes of its files.
+   */
+  bytes: number;
+  /**
+   * How many files.
+   */
+  files: number;
+  /**
+   * When the oldest was changed last: RFC 3339, UTC.
+   */
+  oldest?: string;
+  /**
+   * When the newest was changed last.
+   */
+  newest?: string;
+}
+/**
+ * The projection, which can be made anew from the rollouts.
+ */
+export interface StorageDatabase {
+  /**
+   * Its file.
+   */
+  path: string;
+  /**
+   * Size of the file.
+   */
+  bytes: number;
+  /**
+   * Size of a page.
+   */
+  pageBytes: number;
+  /**
+   * How many pages.
+   */
+  pages: number;
+  /**
+   * How many of them hold nothing; storage/gc gives them back.
+   */
+  freePages: number;
+  /**
+   * Size of the write-ahead log beside it.
+   */
+  walBytes: number;
+}
+/**
+ * Something that is not as it should be.
+ */
+export interface StorageDifference {
+  /**
+   * `damage`: bytes of a rollout that are no sound line; `projection`: a row that is not what the rollout gives; `content`: a file version or output that cannot be had; `rollout`: a file that cannot be read.
+   */
+  kind: "damage" | "projection" | "content" | "rollout";
+  /**
+   * The thread.
+   */
+  threadId?: string;
+  /**
+   * What is wrong: a stable word.
+   */
+  reason: string;
+  /**
+   * Of damage: its first byte.
+   */
+  fromOffset?: number;
+  /**
+   * Of damage: the byte after its last.
+   */
+  toOffset?: number;
+  /**
+   * Of damage: recovery has recorded it, and reads tell of it.
+   */
+  told?: boolean;
+  /**
+   * Of the projection: the table.
+   */
+  table?: string;
+  /**
+   * Of the projection: which row.
+   */
+  key?: string;
+  /**
+   * Of a content: its hash.
+   */
+  sha256?: string;
+}
+/**
+ * Params of storage/gc.
+ */
+export interface StorageGcParams {
+  /**
+   * False: remove the candidates.
+   */
+  dryRun?: boolean | null;
+  /**
+   * Only what was changed last so many days ago; never what is younger than an hour.
+   */
+  olderThanDays?: number | null;
+  /**
+   * No more bytes than this, the oldest first.
+   */
+  maxBytes?: number | null;
+}
+/**
+ * Result of storage/gc.
+ */
+export interface StorageGcResult {
+  /**
+   * Whether nothing was removed.
+   */
+  dryRun: boolean;
+  /**
+   * What can be removed, or was; at most 1,000 are listed.
+   */
+  candidates: StorageCandidate[];
+  /**
+   * How many there are.
+   */
+  candidateCount: number;
+  /**
+   * Their bytes.
+   */
+  candidateBytes: number;
+  /**
+   * How many were removed.
+   */
+  removed: number;
+  /**
+   * Their bytes, and what the database gave back.
+   */
+  freedBytes: number;
+  /**
+   * Workspaces that could not be looked at.
+   */
+  skipped: StorageSkipped[];
+}
+/**
+ * A place that was left alone.
+ */
+export interface StorageSkipped {
+  /**
+   * Where.
+   */
+  path: string;
+  /**
+   * Why, for a person.
+   */
+  reason: string;
+}
+/**
+ * Params of storage/rebuild.
+ */
+export interface StorageRebuildParams {}
+/**
+ * Result of storage/rebuild. Every answer is as before, byte for byte.
+ */
+export interface StorageRebuildResult {
+  /**
+   * How many threads the new projection has.
+   */
+  threads: number;
+  /**
+   * How many of them an earlier attempt, which was cut off, had read already.
+   */
+  resumed: number;
+  /**
+   * Size of the new projection.
+   */
+  bytes: number;
+}
+/**
+ * Params of storage/report.
+ */
+export interface StorageReportParams {
+  /**
+   * How many threads are listed, the largest first.
+   */
+  threadLimit?: number | null;
+}
+/**
+ * Result of storage/report.
+ */
+export interface StorageReportResult {
+  /**
+   * Where everything is kept.
+   */
+  dataRoot: string;
+  /**
+   * All bytes of all classes.
+   */
+  bytes: number;
+  /**
+   * All files.
+   */
+  files: number;
+  /**
+   * By kind.
+   */
+  classes: StorageClass[];
+  /**
+   * How many threads there are.
+   */
+  threadCount: number;
+  /**
+   * The largest threads.
+   */
+  threads: StorageThread[];
+  /**
+   * Absent where it is kept in memory only.
+   */
+  database?: StorageDatabase;
+  /**
+   * Contents in the data root and in workspaces that no thread refers to.
+   */
+  orphans: StorageSum;
+  /**
+   * File versions kept a second time, in the data root.
+   */
+  safetyCopies: StorageSafetyCopies;
+}
+/**
+ * What one thread takes.
+ */
+export interface StorageThread {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * Whether it is archived.
+   */
+  archived: boolean;
+  /**
+   * Bytes of its rollout.
+   */
+  bytes: number;
+  /**
+   * Its last sequence.
+   */
+  events: number;
+  /**
+   * How many contents it refers to: file versions and large outputs.
+   */
+  contents: number;
+  /**
+   * When it was created.
+   */
+  oldest: string;
+  /**
+   * When it was updated last.
+   */
+  newest: string;
+}
+/**
+ * So many files.
+ */
+export interface StorageSum {
+  /**
+   * Their bytes.
+   */
+  bytes: number;
+  /**
+   * How many.
+   */
+  files: number;
+}
+/**
+ * Contents of the data root, most of them copies of file versions, and how far copies may go.
+ */
+export interface StorageSafetyCopies {
+  /**
+   * What they take now.
+   */
+  bytes: number;
+  /**
+   * Up to here copies are made; clones always are.
+   */
+  budgetBytes: number;
+  /**
+   * Versions that this process did not copy, for want of budget or disk.
+   */
+  skipped: number;
+  /**
+   * What to do where the budget is used up. Nothing is removed.
+   */
+  advice?: string;
+}
+/**
+ * Params of storage/verify.
+ */
+export interface StorageVerifyParams {
+  /**
+   * One thread; absent: all.
+   */
+  threadId?: string | null;
+}
+/**
+ * Result of storage/verify.
+ */
+export interface StorageVerifyResult {
+  /**
+   * Whether nothing differs but damage that is told of already.
+   */
+  ok: boolean;
+  /**
+   * How many threads were checked.
+   */
+  threads: number;
+  /**
+   * How many events their rollouts hold.
+   */
+  events: number;
+  /**
+   * How many bytes of rollouts were read.
+   */
+  bytes: number;
+  /**
+   * How many contents were read.
+   */
+  contents: number;
+  /**
+   * What differs; at most 1,000 are listed.
+   */
+  differences: StorageDifference[];
+  /**
+   * How many there are.
+   */
+  differenceCount: number;
 }
 /**
  * A reply with a result.
@@ -5082,9 +5689,9 @@ export interface ThreadExportParams {
    */
   threadId: string;
   /**
-   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`: for people. `bundle`: a zip file with its rollout and contents.
+   * `jsonl`: its events; with redact false the rollout, byte for byte. `markdown`, `html`: to read; the page needs nothing else. `bundle`: a zip file with its rollout and contents.
    */
-  format: "jsonl" | "markdown" | "bundle";
+  format: "jsonl" | "markdown" | "html" | "bundle";
   /**
    * A new file, absolute; its folder exists. Without one the content is in the reply.
    */
@@ -5942,5 +6549,191 @@ export interface UsagePayload {
    * Cost in US dollars, where the host knows it.
    */
   costUsd?: number | null;
+  [k: string]: unknown;
+}
+/**
+ * A worker. It is `interrupted` when its process is gone or its lease ran out; what a dead one did is unknown.
+ */
+export interface Worker {
+  /**
+   * Unique in its thread.
+   */
+  workerId: string;
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn that it was started in.
+   */
+  turnId?: string;
+  /**
+   * What sort of worker it is, in the host's words.
+   */
+  kind: string;
+  /**
+   * How it is doing, or how it ended.
+   */
+  status: "active" | "completed" | "failed" | "cancelled" | "interrupted";
+  /**
+   * Which attempt this is: 1, 2, 3…
+   */
+  attempt: number;
+  /**
+   * How many attempts it may have.
+   */
+  maxAttempts: number;
+  /**
+   * Until when it counts as alive without a heartbeat; RFC 3339.
+   */
+  leaseExpiresAt: string;
+  /**
+   * The process that last vouched for it.
+   */
+  bootId: string;
+  /**
+   * When its first attempt began; RFC 3339, UTC, microseconds.
+   */
+  startedAt: string;
+  /**
+   * When worker/finish was told; RFC 3339.
+   */
+  finishedAt?: string;
+}
+/**
+ * Params of worker/finish. Told twice is told once.
+ */
+export interface WorkerFinishParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The worker.
+   */
+  workerId: string;
+  /**
+   * How it ended.
+   */
+  status: "completed" | "failed" | "cancelled";
+  /**
+   * What came out of it; kept in the event.
+   */
+  result?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Why it failed; kept in the event.
+   */
+  error?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Params of worker/list.
+ */
+export interface WorkerListParams {
+  /**
+   * Only workers of this thread.
+   */
+  threadId?: string | null;
+  /**
+   * Only those that are so now.
+   */
+  status?: ("active" | "completed" | "failed" | "cancelled" | "interrupted") | null;
+  /**
+   * `nextCursor` of another page.
+   */
+  cursor?: string | null;
+  /**
+   * At most so many workers.
+   */
+  limit?: number | null;
+}
+/**
+ * Result of worker/list.
+ */
+export interface WorkerListResult {
+  /**
+   * The workers, those that were started last first.
+   */
+  data: Worker[];
+  /**
+   * Where the next page begins; null at the end.
+   */
+  nextCursor: string | null;
+}
+/**
+ * A worker alone: params of worker/heartbeat and worker/retry.
+ */
+export interface WorkerParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The worker.
+   */
+  workerId: string;
+}
+/**
+ * Payload of the other events about a worker; `result` and `error` of its end are kept.
+ */
+export interface WorkerPayload {
+  /**
+   * The worker.
+   */
+  workerId: string;
+  [k: string]: unknown;
+}
+/**
+ * Params of worker/start.
+ */
+export interface WorkerStartParams {
+  /**
+   * The thread.
+   */
+  threadId: string;
+  /**
+   * The turn; without it, the one that is open, if one is.
+   */
+  turnId?: string | null;
+  /**
+   * Id for the new worker; one is made if absent.
+   */
+  workerId?: string | null;
+  /**
+   * What sort of worker it is.
+   */
+  kind: string;
+  /**
+   * How long it counts as alive after a heartbeat.
+   */
+  leaseMs?: number | null;
+  /**
+   * How often it may be begun in all.
+   */
+  maxAttempts?: number | null;
+}
+/**
+ * Payload of worker.started. Lease, attempt and process are added by the sidecar, whatever is sent.
+ */
+export interface WorkerStartedPayload {
+  /**
+   * Id for the new worker; one is made if absent.
+   */
+  workerId?: string | null;
+  /**
+   * What sort of worker it is.
+   */
+  kind: string;
+  /**
+   * How long it lives after a heartbeat. Default 30000.
+   */
+  leaseMs?: number | null;
+  /**
+   * How often it may be begun. Default 3.
+   */
+  maxAttempts?: number | null;
   [k: string]: unknown;
 }

@@ -43,6 +43,7 @@ class DataRoot:
         "quarantine",
         "root_file",
         "search",
+        "search_lock",
         "sessions",
         "sqlite",
         "timeline",
@@ -54,6 +55,7 @@ class DataRoot:
         self.path = path
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
+        self.search_lock = path / "locks" / "search"
         self.boots = path / "locks" / "boots"
         self.sessions = path / "sessions"
         self.archived_sessions = path / "archived_sessions"
@@ -78,6 +80,10 @@ class DataRoot:
     def doomed(self, token: str, name: str) -> Path:
         """Where the rollout of a deleted thread goes before it is removed."""
         return self.trash / f"{token}-{name}"
+
+    def set_aside(self, name: str, token: str) -> Path:
+        """Where something goes that stands in the place of a file of ours and is none."""
+        return self.quarantine / f"{name}-{token}"
 
     def private_directories(self) -> tuple[Path, ...]:
         """The directories that a writable root has from its first start."""

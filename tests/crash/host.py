@@ -295,6 +295,9 @@ def rebuilt_rows(home: Path, aside: Path | None = None) -> dict[str, list[tuple[
 def judge(home: Path, aside: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     """All that must hold of a data root on which nothing runs; the lines of every thread."""
     found = {thread: lines(path) for thread, path in rollouts(home).items()}
+    for path in home.glob("log/*"):
+        log = path.read_bytes()
+        assert b"xxxxxxxx" not in log and b'"marker"' not in log, "the log holds a transcript"
     for thread, events in found.items():
         open_turns = interrupted(events)
         assert len(open_turns) == len(set(open_turns)), f"{thread}: a turn was interrupted twice"

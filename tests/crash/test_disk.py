@@ -92,6 +92,21 @@ def test_one_threads_failure_fails_no_other_of_the_group(scene: Scene) -> None:
     judge(scene.home)
 
 
+@pytest.mark.parametrize("method", ["thread/start", "thread/fork"])
+def test_a_new_thread_whose_rows_find_no_room_is_served_from_its_file(scene: Scene, method: str) -> None:
+    thread = scene.thread()
+    # A fork brings its parent up to date first, in a group of its own.
+    scene.host.arm(f"commit {1 if method == 'thread/start' else 2}- fail {errno.ENOSPC}")
+    about = {"threadId": thread} if method == "thread/fork" else {}
+    made = scene.host.call(method, **about)["thread"]["id"]
+    assert scene.host.events(made)[0]["type"] == "thread.started"
+    scene.host.arm()
+    scene.host.append(made, ("host.note", {}))
+    assert {entry["id"] for entry in scene.host.call("thread/list")["data"]} == {thread, made}
+    scene.host.close()
+    judge(scene.home)
+
+
 def test_streamed_text_that_cannot_be_stored_ends_the_process_with_an_error(scene: Scene) -> None:
     thread = scene.thread()
     scene.host.arm(f"write@.jsonl 1- fail {errno.ENOSPC}")
@@ -169,3 +184,18 @@ def fill(filler: Path, free: int) -> None:
             size //= 16
         left = os.fstat(file.fileno()).st_size
         os.ftruncate(file.fileno(), max(0, left - free))
+
+
+def test_what_a_dead_process_staged_goes_at_the_next_start(tmp_path: Path) -> None:
+    """Half a content in the store of the data root: removed by a process that is alone, left by one that is not."""
+    home = tmp_path / "home"
+    half = home / "artifacts" / ".tmp-0123456789abcdef"
+    with Host(home).start() as first:
+        first.call("thread/start")
+        half.write_bytes(b"half a content")
+        with Host(home).start() as second:
+            second.call("thread/start")
+            assert half.exists(), "another process may still be writing it"
+    with Host(home).start() as host:
+        host.call("thread/start")
+        assert not half.exists()

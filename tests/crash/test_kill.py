@@ -11,6 +11,7 @@ from tests.crash.scene import CHANGES, Change, Scene, archive, delete, kinds, on
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_a_kill_at_any_point_of_a_change_loses_and_doubles_nothing(scene: Scene, change: Change) -> None:
+    """Field report B15 and B28."""
     thread = scene.thread()
     if change is unarchive:
         scene.host.call("thread/archive", threadId=thread)

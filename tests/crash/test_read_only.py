@@ -216,3 +216,44 @@ def test_a_start_on_a_full_disk_still_reads(scene: Scene) -> None:
     scene.restart()
     scene.check()
     assert lines(rollouts(scene.home)[threads[0]])
+
+
+def test_a_folder_that_cannot_be_written_is_foretold(tmp_path: Path) -> None:
+    """The dry run says so, the act is refused and changes nothing; files elsewhere go back without it."""
+    workspace, home = tmp_path / "workspace", tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (workspace / "locked").mkdir(parents=True)
+    (workspace / "open").mkdir()
+    names = ["locked/a", "open/b"]
+    for name in names:
+        (workspace / name).write_bytes(b"1\n")
+    user = NOBODY if os.geteuid() == 0 else None
+    if user is not None:
+        for path in tmp_path.parents:
+            path.chmod(path.stat().st_mode | 0o055)
+        for path in [tmp_path, home, workspace, *workspace.rglob("*")]:
+            os.chown(path, user, user)
+    with Host(home, user=user).start() as host:
+        thread = host.call("thread/start", cwd=str(workspace))["thread"]["id"]
+        for turn, data in (("one", b"1\n"), ("two", b"2\n")):
+            host.append(thread, ("turn.started", {}), turnId=turn)
+            for name in names:
+                (workspace / name).write_bytes(data)
+                host.append(thread, ("artifact.snapshot", {"path": name}), turnId=turn)
+            host.append(thread, ("turn.completed", {}), turnId=turn)
+        (workspace / "locked").chmod(0o555)
+        try:
+            asked: dict[str, Any] = {"sessionId": thread, "toTurnId": "one"}
+            plan = host.call("agentSession/fileCheckpoint/rewind", **asked, dryRun=True)["plan"]
+            assert [(step["action"], step.get("reason")) for step in plan] == [
+                ("unavailable", "readOnly"),
+                ("write", None),
+            ]
+            with pytest.raises(RefusedError) as caught:
+                host.call("agentSession/fileCheckpoint/rewind", **asked, confirmRestore=True)
+            assert caught.value.kind == "storageReadOnly"
+            assert [(workspace / name).read_bytes() for name in names] == [b"2\n", b"2\n"]
+            host.call("agentSession/fileCheckpoint/rewind", **asked, confirmRestore=True, paths=["open"])
+            assert [(workspace / name).read_bytes() for name in names] == [b"2\n", b"1\n"]
+        finally:
+            (workspace / "locked").chmod(0o755)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.crash.contended import contended_acts
 from tests.crash.host import Host, RefusedError
 from tests.crash.test_restore_kill import CHECKPOINT, started
 
@@ -121,3 +124,10 @@ def test_a_link_planted_between_plan_and_exchange(scene: Any, tmp_path: Path, wh
     assert victim.read_bytes() == b"secret\n" and (workspace / "a.txt").read_bytes() == b"secret\n"
     assert (workspace / "a.txt").is_symlink() is (what == "symlink")
     assert sorted(os.listdir(workspace)) == [".lockstitch", "a.txt", "new.txt"]
+
+
+def test_two_processes_and_an_editor(tmp_path: Path) -> None:
+    """Both rewind one thread again and again while somebody saves: files stay whole, nothing that he wrote is lost."""
+    counts: Counter[str] = Counter()
+    contended_acts(tmp_path / "home", random.Random(1), counts, acts=6)
+    assert counts["contended acts done"]

@@ -31,7 +31,7 @@ def main() -> int:
             "LOCKSTITCH_HOSTS_TABLE": str(table),
             **({"LOCKSTITCH_SIDECAR": str(Path(options.sidecar).resolve())} if options.sidecar else {}),
         }
-        command = [sys.executable, "-m", "pytest", "tests/hosts", "-q", "-rs", "-n", "auto", "--dist", "loadfile"]
+        command = [sys.executable, "-m", "pytest", "tests/hosts", "-rs", "-n", "auto", "--dist", "loadfile"]
         status = subprocess.run(command, cwd=tools.ROOT, env=environment, check=False).returncode
         rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()] if table.exists() else []
     show(rows, [client.name for client in ROSTER if not (client.graphical and options.quick)])

@@ -17,14 +17,14 @@ PATIENCE = 10.0
 class Place:
     """One host's surroundings below `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: str | None = None) -> None:
         self.folder = folder
         self.home = folder / "home"
         self.data = folder / "data"
         self.workspace = folder / "workspace"
         for made in (self.home, self.workspace):
-            made.mkdir()
-        self.sidecar = sidecar(folder)
+            made.mkdir(parents=True)
+        self.sidecar = program or sidecar(folder)
         verb = ["serve"] if Path(self.sidecar).stem == "lockstitch" else []
         self.arguments = [*verb, "--data-dir", str(self.data)]
 

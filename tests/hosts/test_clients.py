@@ -55,7 +55,11 @@ def test_the_story_through(client: Client, tmp_path: Path) -> None:
     if command is None:
         note(client, "", f"not tried: {client.needs} is not here")
         pytest.skip(f"{client.needs} is not here")
-    place = Place(tmp_path)
+    note(client, tell(client, command, Place(tmp_path)), "passes")
+
+
+def tell(client: Client, command: list[str], place: Place) -> str:
+    """Let that client tell the story and judge what it saw and what it left; its version."""
     told, version = run(client, command, place)
     facts = told["facts"]
     pid = facts.pop("pid")
@@ -67,7 +71,7 @@ def test_the_story_through(client: Client, tmp_path: Path) -> None:
         assert place.log().rstrip("\n").endswith("end, status 0")
     (rollout,) = rollouts(place.data).values()
     assert [line["type"] for line in lines(rollout)] == EVENTS
-    note(client, version, "passes")
+    return version
 
 
 def run(client: Client, command: list[str], place: Place) -> tuple[dict[str, Any], str]:

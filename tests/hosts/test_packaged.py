@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from tests.hosts import tools
+from tests.hosts.place import Place
+from tests.hosts.roster import ROSTER
+from tests.hosts.test_clients import tell
 
 HOST = """
 import { binaryPath, spawnSidecar } from "lockstitch";
@@ -34,7 +37,12 @@ def call(command: list[str], folder: Path, **environment: str) -> str:
     return done.stdout.decode()
 
 
-def works(program: str, folder: Path) -> None:
+def works(program: str, sidecar: str, folder: Path) -> None:
+    """Its own test passes, and a client in each framing tells the whole story through it."""
+    for client in ROSTER:
+        command = client.start()
+        if client.name in ("json-rpc-2.0", "vscode-jsonrpc (named)") and command is not None:
+            tell(client, command, Place(folder / client.name, sidecar))
     found = json.loads(call([program, "--json", "self-test"], folder))
     assert found["works"] is True and len(found["checks"]) == 8
 
@@ -57,12 +65,12 @@ def test_the_wheel_in_a_clean_environment(tmp_path: Path) -> None:
     (wheel,) = (tmp_path / "wheel").glob("lockstitch-*.whl")
     programs = tmp_path / "clean" / "bin"
     call([str(programs / "python"), *pip, "install", str(wheel)], tmp_path)
-    works(str(programs / "lockstitch"), tmp_path)
+    works(str(programs / "lockstitch"), str(programs / "lockstitch-sidecar"), tmp_path)
     assert "lockstitch" in call([str(programs / "lockstitch-sidecar"), "--version"], tmp_path)
 
 
 def test_the_program_needs_nothing_but_itself(binary: Path, tmp_path: Path) -> None:
-    works(str(binary / "lockstitch"), tmp_path)
+    works(str(binary / "lockstitch"), str(binary / "lockstitch"), tmp_path)
     bare = subprocess.run(
         [str(binary / "lockstitch"), "self-test"], env={}, cwd=tmp_path, capture_output=True, check=False
     )

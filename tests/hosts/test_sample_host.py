@@ -84,6 +84,7 @@ def test_a_person_uses_it(app: Path, tmp_path: Path) -> None:
     assert facts["refused"] is True and "poem.txt was changed since" in facts["conflict"]
     assert facts["untouched"] == "mine\n"
     assert facts["turns"] == 3
+    assert "add a line" in facts["found"] and "in a message" in facts["found"]
     assert (place.workspace / "poem.txt").read_text(encoding="utf-8") == "Over and under\nagain\n"
     assert "Over and under" in exported.read_text(encoding="utf-8")
     assert place.log().rstrip("\n").endswith("end, status 0")

@@ -118,7 +118,11 @@ def _debian(packages: list[str]) -> None:
         return
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     _run(["apt-get", "-qq", "update"], HOME, environment)
-    _run(["apt-get", "-qq", "-y", "--no-install-recommends", "install", *packages], HOME, environment)
+    install = ["apt-get", "-qq", "-y", "--no-install-recommends", "install"]
+    if not _run([*install, *packages], HOME, environment):
+        for package in packages:  # newer releases have some libraries under another name
+            if not _run([*install, package], HOME, environment):
+                _run([*install, f"{package}t64"], HOME, environment)
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> bool:

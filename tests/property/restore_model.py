@@ -11,11 +11,13 @@ import hashlib
 import logging
 import os
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lockstitch.artifacts.paths import path_from_wire, path_to_wire
 from lockstitch.cli.local import Local
 from lockstitch.errors import LockstitchError
 from lockstitch.operations.runtime import Runtime
@@ -24,7 +26,8 @@ from lockstitch.settings import RootChoice, Settings
 from lockstitch_protocol.ids import new_id
 
 CHECKPOINT = "agentSession/fileCheckpoint"
-PATHS = ["a.txt", "d/b.txt", "d/e/c.bin", "x"]
+PATHS = ["a.txt", "d/b.txt", "d/e/c.bin", "公/é.txt", os.fsdecode(b"caf\xe9"), os.fsdecode(b"caf\xe8")]
+"""The last two print alike."""
 MODES = [0o644, 0o755, 0o600]
 
 
@@ -72,6 +75,16 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def of_path(path: str) -> dict[str, str]:
+    """Params of a list of one path's checkpoints."""
+    told = path_to_wire(path)
+    return {"pathBase64": told["pathBase64"]} if "pathBase64" in told else told
+
+
+def path_of(told: dict[str, Any]) -> str:
+    return path_from_wire(told["path"], told.get("pathBase64"))
+
+
 @dataclass
 class Life:
     """One sequence."""
@@ -87,6 +100,8 @@ class Life:
     versions: dict[str, set[str]] = field(default_factory=dict)
     turn: str | None = None
     turns: int = 0
+    visible: list[str] = field(default_factory=list)
+    """The turns that are not rolled back."""
     log: list[str] = field(default_factory=list)
 
     @property
@@ -124,6 +139,7 @@ class Life:
             (4, self._rewind),
             (3, self._undo),
             (1, self._restart),
+            (1, self._clean),
         ]
         move = self.rng.choices([move for _, move in moves], [weight for weight, _ in moves])[0]
         self.counts[move.__name__] = self.counts.get(move.__name__, 0) + 1
@@ -169,6 +185,7 @@ class Life:
         self.turns += 1
         self.turn = f"turn{self.turns}"
         await self._append("turn.started", {})
+        self.visible.append(self.turn)
 
     async def _next_turn(self) -> None:
         if self.turn is None:
@@ -189,7 +206,7 @@ class Life:
             return
         path = self.rng.choice(PATHS)
         before = self.disk(path)
-        payload: dict[str, Any] = {"path": path}
+        payload: dict[str, Any] = path_to_wire(path)
         told = before is None or path not in self.known or self.rng.random() < 0.5
         if before is None:
             payload["beforeAbsent"] = True
@@ -206,7 +223,7 @@ class Life:
         if self.turn is None or self.disk(path) is None or path not in self.known:
             return
         (self.workspace / path).unlink()
-        await self._append("artifact.snapshot", {"path": path, "op": "deleted"})
+        await self._append("artifact.snapshot", {**path_to_wire(path), "op": "deleted"})
         self.known[path] = None
 
     async def _user_edit(self) -> None:
@@ -215,9 +232,13 @@ class Life:
     async def _user_delete(self) -> None:
         (self.workspace / self.rng.choice(PATHS)).unlink(missing_ok=True)
 
+    async def _clean(self) -> None:
+        """`git clean -fdx`, as far as it is about us: what was recorded must not be lost."""
+        shutil.rmtree(self.workspace / ".lockstitch", ignore_errors=True)
+
     async def _capture(self) -> None:
         paths = self.rng.sample(PATHS, self.rng.randint(1, len(PATHS)))
-        await self._ask(f"{CHECKPOINT}/capture", sessionId=self.thread, paths=paths)
+        await self._ask(f"{CHECKPOINT}/capture", sessionId=self.thread, **_by_name(paths))
         for path in paths:
             found = self.disk(path)
             if path not in self.known:
@@ -242,7 +263,7 @@ class Life:
                 assert sha(data) == reference["sha256"]
                 wanted = File(data, None if mode is None else int(mode, 8))
         await self._act(
-            "restore", {chosen["path"]: wanted}, checkpointId=chosen["checkpointId"], side=side, always=True
+            "restore", {path_of(chosen): wanted}, checkpointId=chosen["checkpointId"], side=side, always=True
         )
 
     async def _content(self, checkpoint: str, side: str) -> bytes:
@@ -252,17 +273,34 @@ class Life:
         return base64.b64decode(got["contentBase64"])
 
     async def _rewind(self) -> None:
-        if not self.at_turn:
+        turns = [turn for turn in self.at_turn if turn in self.visible]
+        if not turns:
             return
-        turn = self.rng.choice(list(self.at_turn))
+        turn = self.rng.choice(turns)
         then = self.at_turn[turn]
         wanted = {path: then.get(path, self.first.get(path)) for path in self.known}
-        await self._act("rewind", dict(wanted), toTurnId=turn, touched_only=True)
+        talk = {"conversation": True} if self.turn is None and self.rng.random() < 0.4 else {}
+        if await self._act("rewind", dict(wanted), toTurnId=turn, touched_only=True, **talk) and talk:
+            self.counts["conversation"] = self.counts.get("conversation", 0) + 1
+            self.visible = self.visible[: self.visible.index(turn) + 1]
+        await self._check_turns()
 
     async def _undo(self) -> None:
         if self.acts:
             act, before = self.rng.choice(self.acts)
             await self._act("undo", dict(before), rewindId=act)
+            listed = await self._turns()
+            # A conversation that went on is left alone; what comes back is what had been there.
+            assert listed[: len(self.visible)] == self.visible or set(listed) >= set(self.visible), self.log
+            self.visible = listed
+
+    async def _turns(self) -> list[str]:
+        page = await self._ask("thread/turns/list", threadId=self.thread, limit=500, sortDirection="asc")
+        return [turn["id"] for turn in page["data"]]
+
+    async def _check_turns(self) -> None:
+        """Both or neither: the conversation went back if and only if the files did."""
+        assert await self._turns() == self.visible, self.log
 
     async def _act(
         self,
@@ -272,11 +310,11 @@ class Life:
         always: bool = False,
         touched_only: bool = False,
         **params: Any,
-    ) -> None:
+    ) -> bool:
         backup = self.rng.random() < 0.5
         params = {"sessionId": self.thread, "onConflict": "backup" if backup else "refuse", **params}
         plan = (await self._ask(f"{CHECKPOINT}/{kind}", dryRun=True, **params))["plan"]
-        planned = {step["path"] for step in plan}
+        planned = {path_of(step) for step in plan}
         if touched_only:
             # What was not recorded since is left alone, whatever the disk holds.
             for path in set(wanted) - planned:
@@ -284,6 +322,7 @@ class Life:
                 assert (known is None and want is None) or (want is not None and want.same(known)), path
         before = {path: self.disk(path) for path in PATHS}
         refusal = self._refusal(wanted, before, backup)
+        self._check_foretold({step["action"] for step in plan}, refusal)
         self.log.append(f"{kind} {params} {sorted(wanted)}")
         killed = self.rng.random() < 0.4
         if killed:
@@ -316,6 +355,17 @@ class Life:
             assert {path: self.disk(path) for path in PATHS} == before, ("a refused or killed act", self.log)
         await self._nothing_lost(before)
         await self._learn(wanted, before, bool(fresh), backup)
+        return bool(fresh)
+
+    def _check_foretold(self, actions: set[str], refusal: str | None) -> None:
+        """A dry run says whether the act would be refused, and why."""
+        foretold = {"contentUnavailable": "unavailable", "conflict": "conflict"}.get(refusal or "")
+        assert actions & {"unavailable", "conflict"} >= ({foretold} if foretold else set()), (
+            actions,
+            refusal,
+            self.log,
+        )
+        assert foretold or not actions & {"unavailable", "conflict"}, (actions, refusal, self.log)
 
     _acted = 0
 
@@ -341,7 +391,7 @@ class Life:
             now = self.disk(path)
             if was is None or (now is not None and now.data == was.data):
                 continue
-            listed = (await self._ask(f"{CHECKPOINT}/list", sessionId=self.thread, path=path))["checkpoints"]
+            listed = (await self._ask(f"{CHECKPOINT}/list", sessionId=self.thread, **of_path(path)))["checkpoints"]
             holding = [c for c in listed if (c.get("after") or {}).get("sha256") == sha(was.data)]
             assert holding, (path, was, self.log)
             assert await self._content(holding[0]["checkpointId"], "after") == was.data
@@ -351,7 +401,7 @@ class Life:
     async def _learn(self, wanted: dict[str, Any], before: dict[str, State], done: bool, backup: bool) -> None:
         """What the timeline knows now, by its own words for what a kill may or may not have recorded."""
         for path in wanted:
-            listed = (await self._ask(f"{CHECKPOINT}/list", sessionId=self.thread, path=path))["checkpoints"]
+            listed = (await self._ask(f"{CHECKPOINT}/list", sessionId=self.thread, **of_path(path)))["checkpoints"]
             newest = next((c for c in listed if c.get("versionNo") is not None), None)
             if newest is None:
                 continue
@@ -369,6 +419,16 @@ class Life:
                 reference = found.get(side)
                 if reference is not None and reference["contentStatus"] == "available":
                     assert sha(await self._content(found["checkpointId"], side)) == reference["sha256"]
+
+
+def _by_name(paths: list[str]) -> dict[str, list[str]]:
+    """Params that name files: what is not Unicode by its bytes."""
+    told = [path_to_wire(path) for path in paths]
+    exact = [one["pathBase64"] for one in told if "pathBase64" in one]
+    return {
+        "paths": [one["path"] for one in told if "pathBase64" not in one],
+        **({"pathsBase64": exact} if exact else {}),
+    }
 
 
 def _same(want: Any, live: State) -> bool:

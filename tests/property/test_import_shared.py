@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from lockstitch.errors import InvalidError
 from lockstitch.imports.detect import open_source
 from lockstitch.imports.source import SourceEvent
 from lockstitch_protocol.ids import is_id, is_thread_id
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "sessions"
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "imports"
-NO_READER = "jazzyalex__agent-sessions__002.jsonl"
-"""The one file that is no rollout of any generation (no head, items of an older interface)."""
+PLAIN = SHARED / "codex" / "jazzyalex__agent-sessions__002.jsonl"
+"""The one file that is a chat without a head, and counted by hand."""
 
-CODEX = sorted(p for p in (SHARED / "codex").glob("*.jsonl") if p.name != NO_READER)
+CODEX = sorted(p for p in (SHARED / "codex").glob("*.jsonl") if p != PLAIN)
+GEMINI = sorted((SHARED / "gemini").glob("*.json*"))
 CLAUDE = sorted((SHARED / "claude").glob("*.jsonl"))
-OURS = sorted(FIXTURES.glob("*.jsonl"))
+OURS = sorted(FIXTURES.glob("*.json*"))
 TOOLS = {"commandExecution", "dynamicToolCall", "mcpToolCall", "imageView"}
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared session files are not beside the repository")
@@ -57,7 +57,7 @@ def kinds(events: list[SourceEvent]) -> dict[str | None, str]:
     return {e.item_id: e.payload["item"]["type"] for e in events if e.type.startswith("item.")}
 
 
-@pytest.mark.parametrize("path", CODEX + CLAUDE + OURS, ids=name)
+@pytest.mark.parametrize("path", [*CODEX, PLAIN, *CLAUDE, *GEMINI, *OURS], ids=name)
 def test_events_are_well_formed_and_the_same_each_time(path: Path) -> None:
     """Ids are valid and unique, keys unique, turns bracketed, lines in order; a second reading is equal."""
     events, closings = read(path)
@@ -68,6 +68,8 @@ def test_events_are_well_formed_and_the_same_each_time(path: Path) -> None:
     assert [e.line for e in everything] == sorted(e.line for e in everything)
     open_turn: str | None = None
     for event in everything:
+        if event.type == "thread.rolledBack":
+            assert open_turn is None
         if event.type == "turn.started":
             assert open_turn is None
             open_turn = event.turn_id
@@ -155,7 +157,7 @@ def test_claude_messages_calls_and_edits_agree_with_a_plain_count(path: Path) ->
     assert sum(e.type == "artifact.snapshot" for e in events) == edits
 
 
-@pytest.mark.parametrize("path", CLAUDE + OURS, ids=name)
+@pytest.mark.parametrize("path", [*CLAUDE, *FIXTURES.glob("claude_*.jsonl")], ids=name)
 def test_claude_sides_are_what_the_lines_prove(path: Path) -> None:
     """A pre-image is the post-image before it or an originalFile; a post-image is that with the replacement."""
     told: dict[str, dict[str, Any]] = {}
@@ -177,26 +179,49 @@ def test_claude_sides_are_what_the_lines_prove(path: Path) -> None:
             last[payload["path"]] = payload["content"]
 
 
-@pytest.mark.parametrize("path", CODEX + CLAUDE + OURS, ids=name)
-def test_a_file_cut_at_a_line_gives_a_prefix(path: Path, tmp_path: Path) -> None:
-    """What was read of a growing file stays; what is held back comes under the same key."""
+@pytest.mark.parametrize("path", GEMINI, ids=name)
+def test_gemini_messages_and_calls_agree_with_a_plain_count(path: Path) -> None:
+    """Each prompt, each answer with a text and each call is there once; of an id that comes twice the last counts."""
+    text = path.read_text(encoding="utf-8")
+    records = list(raw_lines(path)) if path.suffix == ".jsonl" else [json.loads(text)]
+    listed = [m for r in records for m in r.get("messages", r.get("history", [r]))]
+    messages = {m.get("id", str(i)): m for i, m in enumerate(listed) if "type" in m or "role" in m}.values()
+    prompts = [m for m in messages if m.get("type", m.get("role")) == "user"]
+    said = [
+        m for m in messages if m.get("type", m.get("role")) in ("gemini", "model") and ("parts" in m or m["content"])
+    ]
     events, closings = read(path)
-    keys = {e.key for e in events + closings}
-    data = path.read_bytes()
-    ends = [match.end() for match in re.finditer(b"\n", data)]
-    for end in ends[:: max(1, len(ends) // 25)]:
-        cut = tmp_path / "cut.jsonl"
-        cut.write_bytes(data[:end])
-        try:
-            part, held = read(cut)
-        except InvalidError:
-            continue  # nothing in these lines tells the tool yet
-        assert part == events[: len(part)]
-        # A call may get its result, a message its display event; all else comes again under its key.
-        assert {e.key for e in held if e.type != "item.started" and ":unanswered" not in e.key} <= keys
+    assert count(events + closings, "userMessage") == len(prompts)
+    assert count(events + closings, "agentMessage") == len(said)
+    assert count(events + closings, *TOOLS) == sum(len(m.get("toolCalls", [])) for m in messages)
 
 
-def test_the_file_without_a_reader_is_refused() -> None:
-    """A file of another interface is refused by name, not read wrongly."""
-    with pytest.raises(InvalidError, match="unknown tool"):
-        open_source(SHARED / "codex" / NO_READER)
+def test_a_chat_without_a_head_is_read() -> None:
+    """Lines of an older interface: a prompt, a call with its result, an answer."""
+    events, closings = read(PLAIN)
+    assert [e.payload["item"]["type"] for e in events + closings if e.type == "item.completed"] == [
+        "userMessage", "dynamicToolCall", "agentMessage",
+    ]  # fmt: skip
+
+
+TABLE = Path(__file__).with_name("import_shared.txt")
+
+
+def test_the_table_of_all_files_is_as_recorded() -> None:
+    """Turns, items by type, edits with both sides, one or none, damaged lines: of each file."""
+    rows = [row_of(path) for path in [*CODEX, PLAIN, *CLAUDE, *GEMINI]]
+    assert "\n".join(rows) + "\n" == TABLE.read_text(encoding="utf-8")
+
+
+def row_of(path: Path) -> str:
+    """One line of the table."""
+    reading = open_source(path)
+    everything = [*reading.events(final=True), *reading.closings()]
+    turns = sum(e.type == "turn.started" for e in everything)
+    items = Counter(kinds(everything).values())
+    told = ", ".join(f"{number} {kind}" for kind, number in sorted(items.items())) or "none"
+    edits, one = reading.account.edits, reading.account.edits["after"] + reading.account.edits["before"]
+    return (
+        f"{name(path)}: {turns} turns; items: {told}; edits: {edits['both']} both sides, {one} one side, "
+        f"{edits['none']} none, {reading.account.outside} outside; {reading.damaged} damaged"
+    )

@@ -49,6 +49,7 @@ drafts = st.builds(
 def test_a_line_reads_back_as_it_was_written(
     draft: Draft, sequence: int, previous: bytes, more: int, req: str | None
 ) -> None:
+    """Field report B08."""
     encoded = encode_line(sequence, draft, previous, more=more, req=req)
     assert encoded.data.count(b"\n") == 1
     assert encoded.data.endswith(b"\n")
@@ -59,8 +60,9 @@ def test_a_line_reads_back_as_it_was_written(
     assert (line.digest, line.originalSum) == (draft.digest, draft.original_sum)
     assert bytes(line.payload) == draft.payload
     assert line.sum.encode() == encoded.sum == sum_of(data, previous) == previous_sum_at(encoded.data)
-    assert payload_span(data) == (encoded.payload_at, encoded.payload_length)
-    assert data[encoded.payload_at :][: encoded.payload_length] == draft.payload
+    assert payload_span(data) == (encoded.payload_at, len(encoded.payload))
+    assert data[encoded.payload_at :][: len(encoded.payload)] == draft.payload
+    assert data.startswith(encoded.head)
     assert is_sound(data, previous)
     assert is_canonical(data, line)
     assert not is_sound(data, b"fedcba9876543210")

@@ -68,8 +68,12 @@ EVENTS = st.one_of(
         "artifact.snapshot",
         st.fixed_dictionaries(
             {"path": st.sampled_from(["x", "y"]), "content": TEXTS},
-            optional={"previousContent": TEXTS, "beforeAbsent": st.just(True)},
+            optional={"previousContent": TEXTS},
         ),
+    ),
+    event(
+        "artifact.snapshot",
+        st.fixed_dictionaries({"path": st.just("x"), "content": TEXTS, "beforeAbsent": st.just(True)}),
     ),
     event("acme.any", st.dictionaries(TEXTS, st.one_of(st.none(), st.floats(allow_nan=False), TEXTS, st.integers()))),
     event("acme.once", st.just({}), optional={"eventId": st.sampled_from(["e1", "E1", "e2"])}),

@@ -50,7 +50,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     },
     "environment": {
         "lockstitch/settings.py": "the rule itself",
-        "lockstitch/cli/terminal.py": "NO_COLOR, TERM and PAGER: of the terminal, not of the process that serves",
+        "lockstitch/cli/terminal.py": "NO_COLOR, TERM, COLUMNS and PAGER: of the terminal, not of the sidecar",
     },
     "platform": {
         "lockstitch/settings.py": "the data root differs by platform, and is decided before the first import",

@@ -127,6 +127,13 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
     "provider.usage": [USAGE, {**USAGE, "model": "m", "costUsd": 1}],
     "route.selected": [{"provider": "p", "model": "m", "wireFormat": "chat"}],
     "authority.set": [{"mode": "ask", "trust": "workspace", "sandbox": {"type": "none"}, "allowed": ["ls"]}],
+    "worker.started": [{"kind": "review"}, {"workerId": "w", "kind": "review", "leaseMs": 1, "maxAttempts": 1000}],
+    "worker.heartbeat": [{"workerId": "w"}],
+    "worker.completed": [{"workerId": "w", "result": {"anything": None}}],
+    "worker.failed": [{"workerId": "w", "error": "gone"}],
+    "worker.cancelled": [{"workerId": "w"}],
+    "worker.retried": [{"workerId": "w"}],
+    "worker.interrupted": [{"workerId": "w", "reason": "leaseExpired"}],
 }
 
 CONTENT = {"sha256": SHA, "bytes": 4, "encoding": "utf-8", "eol": "lf", "mode": "0644", "contentStatus": "available"}
@@ -238,6 +245,20 @@ SESSION_ONLY = {"sessionId": "thread_1"}
 ONE_CHECKPOINT = {"sessionId": "thread_1", "checkpointId": "cp_1"}
 PLACE = {"sessionId": "thread_1", "threadId": "thread_1", "checkpoint": CHECKPOINT}
 
+WORKER = {
+    "workerId": "worker_1",
+    "threadId": "thread_1",
+    "turnId": "turn_1",
+    "kind": "review",
+    "status": "active",
+    "attempt": 1,
+    "maxAttempts": 3,
+    "leaseExpiresAt": AT,
+    "bootId": "boot_1",
+    "startedAt": AT,
+}
+ONE_WORKER = {"threadId": "thread_1", "workerId": "worker_1"}
+
 METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "initialize": (
         {
@@ -261,7 +282,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                 "fileCheckpoint": {"capture": True, "restore": False, "rewind": False},
                 "threadReplay": False,
                 "threadSearch": False,
-                "conversationImport": ["codex", "claude"],
+                "conversationImport": ["codex", "claude", "gemini"],
             },
             "dataRoot": {"path": "/d", "source": "environment", "variable": "LOCKSTITCH_DATA_DIR"},
             "bootId": "boot_1",
@@ -282,6 +303,73 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "processes": [{"pid": 7, "bootId": "boot_1", "startedAt": AT}],
         },
     ),
+    "storage/report": (
+        {"threadLimit": 1},
+        {
+            "dataRoot": "/d",
+            "bytes": 9,
+            "files": 2,
+            "classes": [{"name": "sessions", "bytes": 9, "files": 2, "oldest": AT, "newest": AT}],
+            "threadCount": 1,
+            "threads": [
+                {
+                    "threadId": "thread_1",
+                    "archived": False,
+                    "bytes": 9,
+                    "events": 2,
+                    "contents": 0,
+                    "oldest": AT,
+                    "newest": AT,
+                }
+            ],
+            "database": {
+                "path": "/d/sqlite/timeline.sqlite",
+                "bytes": 4096,
+                "pageBytes": 4096,
+                "pages": 1,
+                "freePages": 0,
+                "walBytes": 0,
+            },
+            "orphans": {"bytes": 0, "files": 0},
+            "safetyCopies": {"bytes": 0, "budgetBytes": 4294967296, "skipped": 0},
+        },
+    ),
+    "storage/gc": (
+        {"dryRun": True, "olderThanDays": 0.5, "maxBytes": 9},
+        {
+            "dryRun": True,
+            "candidates": [{"path": "/d/artifacts/aa/x", "bytes": 9, "reason": "unreferenced"}],
+            "candidateCount": 1,
+            "candidateBytes": 9,
+            "removed": 0,
+            "freedBytes": 0,
+            "skipped": [{"path": "/w", "reason": "permission denied"}],
+        },
+    ),
+    "storage/verify": (
+        {"threadId": "thread_1"},
+        {
+            "ok": False,
+            "threads": 1,
+            "events": 2,
+            "bytes": 9,
+            "contents": 0,
+            "differences": [
+                {
+                    "kind": "damage",
+                    "threadId": "thread_1",
+                    "reason": "rotten",
+                    "fromOffset": 1,
+                    "toOffset": 5,
+                    "told": True,
+                },
+                {"kind": "projection", "threadId": "thread_1", "reason": "extra", "table": "item", "key": "1/2"},
+                {"kind": "content", "threadId": "thread_1", "reason": "missing", "sha256": "0" * 64},
+            ],
+            "differenceCount": 3,
+        },
+    ),
+    "storage/rebuild": ({}, {"threads": 1, "resumed": 0, "bytes": 4096}),
     "shutdown": ({}, {}),
     "exit": ({}, {}),
     "$/cancelRequest": ({"id": 3}, {}),
@@ -335,6 +423,21 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"threadId": "thread_1", "format": "markdown", "path": None},
         {"content": "# A thread\n", "bytes": 11, "sha256": SHA, "partial": True, "redactions": {}},
     ),
+    "worker/start": ({"threadId": "thread_1", "kind": "review", "workerId": "worker_1", "leaseMs": 1000}, WORKER),
+    "worker/heartbeat": (ONE_WORKER, WORKER),
+    "worker/finish": (
+        {**ONE_WORKER, "status": "completed", "result": {"found": 0}},
+        {**WORKER, "status": "completed", "finishedAt": AT},
+    ),
+    "worker/retry": (ONE_WORKER, {**WORKER, "attempt": 2}),
+    "worker/list": ({"threadId": "thread_1", "status": "active"}, {"data": [WORKER], "nextCursor": None}),
+    "session.create": ({"threadId": "t-1", "cwd": "/w"}, OPENED),
+    "session.list": ({"limit": 5}, {"data": [THREAD], **PAGE}),
+    "session.resume": ({"threadId": "thread_1", "excludeTurns": True}, OPENED),
+    "session.rename": ({"threadId": "thread_1", "name": "n"}, {"thread": THREAD}),
+    "session.fork": ({"threadId": "thread_1", "lastTurnId": "turn_1"}, OPENED),
+    "session.archive": ({"threadId": "thread_1"}, {}),
+    "session.delete": ({"threadId": "thread_1"}, {}),
     "thread/import": ({"path": "/w/thread.zip"}, {"thread": THREAD, "imported": 3, "duplicates": 0}),
     "turn/start": ({"threadId": "thread_1", "input": INPUT, "turnId": "turn_1", "summary": "auto"}, {"turn": TURN}),
     "turn/interrupt": ({"threadId": "thread_1", "turnId": "turn_1"}, {}),
@@ -420,7 +523,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "turnId": "turn_1",
             "runtimeEvents": [
                 {"type": "runtime.warning", "payload": {"message": "once"}, "eventId": "evt_client_1", "at": AT},
-                {"eventType": "turn.completed"},
+                {"type": "turn.completed"},
             ],
             "durability": "sync",
         },
@@ -574,6 +677,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"sourcePath": "/h/.codex/s.jsonl", "confirmed": True, "progressToken": 1},
         {"job": JOB},
     ),
+    "conversationImport/job/cancel": ({"jobId": "job_1"}, {"job": JOB}),
     "conversationImport/job/read": ({"jobId": "job_1"}, {"job": {**JOB, "error": {"kind": "x", "message": "y"}}}),
 }
 

@@ -14,7 +14,7 @@ from lockstitch.errors import InvalidError
 from lockstitch.operations.incoming import incoming_events
 from lockstitch.operations.table import PLAIN_FORMS
 from lockstitch.rpc.plain import PlainRequests
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.items import item_of
 from lockstitch.timeline.plain_items import encode_plain
 from lockstitch_protocol.events import AppendParams
@@ -41,7 +41,7 @@ def message(*events: Any, **params: Any) -> bytes:
 def told(incoming: Incoming) -> tuple[Any, ...]:
     """Everything that is kept of an event: of an item its final form."""
     if incoming.plain is not None:
-        item: Any = codec.decode(encode_plain(incoming.plain, over=incoming.type == "item.completed"))
+        item: Any = codec.decode(encode_plain(incoming.plain, over=incoming.type == "item.completed"))["item"]
         payload: Any = {}
     else:
         payload, item = dict(incoming.payload), None

@@ -40,6 +40,8 @@ def test_wide_characters_take_two_columns() -> None:
     assert cells("漢字") == 4
     assert cut("漢字漢字", 5) == "漢字…"
     assert cells("e\u0301") == 1
+    assert cells("\u1112\u1161\u11ab") == 2, "Hangul in parts"
+    assert cells("می\u200cخواهم") == 7, "a joiner takes no column"
 
 
 def test_indentation_survives_wrapping() -> None:

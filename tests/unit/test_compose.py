@@ -42,8 +42,14 @@ def test_what_was_cut_off_says_so(kind: ItemKind) -> None:
 
 def test_what_an_end_says_stands() -> None:
     item = {"type": "agentMessage", "id": "i", "text": "own"}
-    fill_streamed(item, ItemKind.agentMessage, {"text": "streamed"})
+    fill_streamed(item, ItemKind.agentMessage, {"type": "agentMessage", "text": "streamed"})
     assert item["text"] == "own"
+
+
+def test_what_an_item_of_another_kind_held_is_none_of_this_one() -> None:
+    item = {"type": "reasoning", "id": "i"}
+    fill_streamed(item, ItemKind.reasoning, {"type": "userMessage", "content": [{"type": "text", "text": "hello"}]})
+    assert item == {"type": "reasoning", "id": "i"}
 
 
 @pytest.mark.parametrize("type_", ["item.started", "item.updated", "item.completed"])

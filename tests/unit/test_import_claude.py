@@ -98,7 +98,7 @@ def test_usage_is_counted_once_a_message(reading: SourceReading, events: list[So
 def test_the_rest_is_kept_or_counted(reading: SourceReading, events: list[SourceEvent]) -> None:
     """Summaries, errors and unknown lines stay raw; the tool's own state is counted; titles are found."""
     kept = {e.type.removeprefix("import.source.claude.") for e in events if e.type.startswith("import.")}
-    assert kept == {"compactSummary", "apiError", "novelty", "localCommandOutput"}
+    assert kept == {"compactSummary", "apiError", "novelty", "localCommandOutput", "outsideEdit"}
     assert reading.account.skipped["progress"] == 1
     assert reading.account.duplicates == 1
     assert reading.title == "Weaving session"

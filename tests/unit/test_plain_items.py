@@ -32,7 +32,7 @@ def differing(items: list[dict[str, Any]]) -> list[Any]:
         for event_type in ITEM_TYPES:
             plain = plain_item(encode({"item": item}))
             if plain is not None:
-                made = decode(encode_plain(plain, over=event_type == "item.completed"))
+                made = decode(encode_plain(plain, over=event_type == "item.completed"))["item"]
                 expected = by_checks(event_type, item)
                 if expected is None or made != decode(encode(expected)):
                     found.append((event_type, item, made, expected))

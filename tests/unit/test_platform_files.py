@@ -113,7 +113,7 @@ def test_write_atomically_leaves_the_old_file_on_failure(tmp_path: Path, monkeyp
 
 
 def test_replace_is_patient_and_then_honest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """PermissionError three times and then success is success; for ever is an error with the old file intact."""
+    """Field report B44. Three PermissionErrors, then success: success. For ever: an error, and the old file intact."""
     (tmp_path / "a").write_bytes(b"new")
     (tmp_path / "b").write_bytes(b"old")
     real, refusals, waits = os.replace, [3], list[float]()

@@ -109,7 +109,7 @@ def test_a_fair_lock_that_times_out_leaves_no_trace(tmp_path: Path):
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EPROTO, errno.EOPNOTSUPP])
 def test_a_disk_that_cannot_lock_is_named_with_the_way_out(tmp_path: Path, number: int):
-    """No hang, no silence: the error names the path and the setting."""
+    """Field report B42. No hang, no silence: the error names the path and the setting."""
 
     class Refusing:
         def lock(self, fd: int, *, shared: bool) -> bool:

@@ -221,3 +221,20 @@ def test_no_content_is_left_in_a_stored_snapshot() -> None:
         "change": {},
         "metadata": {"content": "own"},
     }
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"content": "x", "op": "deleted"}, "op"),
+        ({"artifact": {"contentBase64": "eA=="}, "op": "deleted"}, "op"),
+        ({"previousContent": "x", "beforeAbsent": True}, "beforeAbsent"),
+        ({"before_content": "x", "change": {"before_absent": True}}, "beforeAbsent"),
+    ],
+)
+def test_a_snapshot_that_contradicts_itself_is_refused(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(FieldError) as caught:
+        read_snapshot({"path": "a", **fields})
+    assert caught.value.path == named
+    for one in fields:
+        assert read_snapshot({"path": "a", one: fields[one]})

@@ -93,9 +93,12 @@ def test_lines_that_the_projection_has_not_seen_need_nothing(bench: Bench) -> No
     assert bench.plan(b"") is None
 
 
-def test_an_empty_file_needs_nothing(bench: Bench) -> None:
+def test_an_empty_file_has_lost_all(bench: Bench) -> None:
+    """A rollout appears with its first line in it. Nothing is lost only if the projection knows that it is empty."""
     bench.write(b"")
-    assert bench.plan(None) is None
+    plan = planned(bench.plan(None))
+    assert [damage.reason for damage in plan.damages] == ["missing"]
+    assert plan.committed_lost
     assert bench.plan(b"") is None
 
 

@@ -122,6 +122,7 @@ def test_bytes_that_are_not_utf8_cost_their_line() -> None:
 
 
 def test_a_broken_first_line_hides_nothing() -> None:
+    """Field report B09."""
     one, two, three = lines_of(3)
     broken = b"{" + one[5:]
     assert read(broken + two + three) == ([2, 3], [Damage(0, len(broken), "notJson")])

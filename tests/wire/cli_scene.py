@@ -11,9 +11,12 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from lockstitch.cli import terminal
 from lockstitch.cli.local import opened
 from lockstitch.cli.main import main
+from lockstitch.cli.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sidecar" / "lockstitch" / "cli" / "sample" / "claude_session.jsonl"
@@ -60,6 +63,16 @@ class Root:
     def run(self, *arguments: str) -> Done:
         """Run a command in this process, which saves a second each."""
         return run_here(*arguments, "--data-dir", str(self.path))
+
+
+def on_terminal(root: Root, *arguments: str, width: int = 80, answers: str | None = None) -> Done:
+    """Run a command in this process as on a coloured terminal of that width, at which somebody types the answers."""
+    out = io.StringIO()
+    keyboard = None if answers is None else io.StringIO(answers)
+    shown = Terminal(out, coloured=True, width=width, is_terminal=True, keyboard=keyboard)
+    with mock.patch.object(terminal, "of_process", return_value=shown):
+        done = root.run(*arguments)
+    return Done(done.status, out.getvalue().encode(), done.err.encode())
 
 
 def run_here(*arguments: str) -> Done:

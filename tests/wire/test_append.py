@@ -165,7 +165,7 @@ def test_numbers_come_back_as_the_same_digits(host: Host) -> None:
 
 
 def test_odd_texts(host: Host) -> None:
-    """A lone surrogate is stored as U+FFFD; NUL, U+2028 and friends are text; of duplicate keys the last wins."""
+    """Field report B08. A lone surrogate becomes U+FFFD; NUL and U+2028 are text; of duplicate keys the last wins."""
     thread = host.thread()
     turn = host.turn(thread)
     text = "a\u2028b\u2029c\u0085d\x0b\x0c\x1c e\r\n\x00\x7f \U0001f9f5 \ufeff"

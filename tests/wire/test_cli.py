@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root
+from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root, on_terminal, run_here
 
+from lockstitch.cli import events
+from lockstitch.cli.arguments import VERBS, parser
 from lockstitch.cli.local import opened
+from lockstitch.cli.terminal import Terminal, of_process
+from lockstitch.cli.text import cells
 from lockstitch_protocol.methods import METHODS
 
 EVIL = "\x1b]0;title\x07\x1b[2Jcleared"
@@ -115,6 +121,48 @@ def test_doctor_says_where_everything_is(root: Root) -> None:
     assert (value["sound"], value["threads"], value["dataRoot"]["source"]) == (True, 2, "argument")
 
 
+def test_threads_of_some_days(root: Root) -> None:
+    def ids(*arguments: str) -> list[str]:
+        return [one["id"] for one in root.run("threads", "--json", *arguments).value["data"]]
+
+    assert len(ids("--since", "today")) == 2
+    assert len(ids("--since", "1d", "--until", "today", "--limit", "1")) == 1
+    assert ids("--until", "yesterday") == []
+    assert ids("--since", "2999-01-01") == []
+
+
+def test_items_and_events_are_listed(root: Root) -> None:
+    items = root.run("show", "alpha-1", "--turn", "1", "--items")
+    assert [line.split()[2] for line in items.out.splitlines() if line.startswith("   1")] == [
+        "userMessage", "fileChange", "fileChange", "agentMessage"
+    ]  # fmt: skip
+    assert len(root.run("show", "alpha-1", "--items", "--json").value["items"]) == 4
+    events = root.run("events", "alpha-1", "--after", "1", "--limit", "3")
+    assert [line.split()[0] for line in events.out.splitlines()] == ["SEQ", "2", "3", "4"]
+    only = root.run("events", "alpha-1", "--type", "turn.completed", "--json")
+    assert [json.loads(line)["type"] for line in only.out.splitlines()] == ["turn.completed"]
+
+
+def test_a_turn_and_a_thread_have_diffs_too(root: Root, tmp_path: Path) -> None:
+    whole = root.run("diff", "alpha-1").out
+    assert whole == root.run("diff", "alpha-1", "--turn", "1").out
+    assert whole == root.run("diff", "alpha-1", "ck-1").out + root.run("diff", "alpha-1", "ck-2").out
+    (tmp_path / "loom.txt").write_bytes(b"a\nb\nc\n")
+    subprocess.run(["git", "apply", "-"], input=whole.encode(), cwd=tmp_path, check=True)
+    assert (tmp_path / "evil.txt").read_bytes() == f"{EVIL}\n".encode()
+    stat = root.run("diff", "alpha-1", "--stat")
+    assert stat.out.splitlines() == [
+        "evil.txt |    1 +",
+        "loom.txt |    2 +-",
+        "2 files, 2 lines added, 1 line removed",
+    ]
+
+
+def test_the_files_of_a_thread(root: Root) -> None:
+    rows = {row["path"]: row["state"] for row in root.run("checkpoints", "alpha-1", "--files", "--json").value["files"]}
+    assert rows == {"evil.txt": "missing", "loom.txt": "same"}
+
+
 # -- call -------------------------------------------------------------------------------------------------------------
 def test_call_answers_as_the_wire_does(root: Root) -> None:
     done = root.run("call", "thread/read", '{"threadId": "alpha-1"}')
@@ -160,9 +208,17 @@ def test_failures_say_what_to_do_and_have_a_status(root: Root, arguments: list[s
 
 
 def test_the_status_of_the_process_is_that_of_the_command(root: Root) -> None:
-    assert root.spawn("threads").status == 0
     assert root.spawn("show", "nope").status == 1
-    assert root.spawn("weave").status == 2
+
+
+def test_help_and_version_are_not_errors() -> None:
+    for arguments in (["help"], ["--help"], ["show", "--help"], ["help", "show"], ["--version"], []):
+        done = run_here(*arguments)
+        assert (done.status, done.err) == (0, ""), arguments
+        assert "lockstitch" in done.out
+    assert run_here("show", "--help").out == run_here("help", "show").out
+    assert run_here("help", "weave").status == 2
+    assert [one["command"] for one in json.loads(run_here("help", "--json").out)["commands"]] == list(VERBS)
 
 
 def test_an_error_is_json_where_json_was_asked_for(root: Root) -> None:
@@ -203,7 +259,7 @@ def test_a_pipe_that_closes_early_ends_the_command_quietly(root: Root) -> None:
 
 
 # -- on a terminal ----------------------------------------------------------------------------------------------------
-def on_a_terminal(root: Root, *arguments: str, **environment: str) -> str:
+def in_a_terminal(root: Root, *arguments: str, **environment: str) -> str:
     """The output of a command whose standard output is a terminal of 80 columns."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
@@ -229,30 +285,76 @@ def on_a_terminal(root: Root, *arguments: str, **environment: str) -> str:
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
+@pytest.mark.parametrize("width", [80, 160])
 @pytest.mark.parametrize(
     "arguments",
     [
         ["threads"],
         ["show", "alpha-1"],
         ["show", "alpha-1", "--full"],
+        ["show", "alpha-1", "--items"],
+        ["events", "alpha-1"],
         ["checkpoints", "alpha-1"],
+        ["checkpoints", "alpha-1", "--files"],
         ["diff", "alpha-1", "ck-2"],
+        ["diff", "alpha-1"],
+        ["diff", "alpha-1", "--stat"],
+        ["restore", "alpha-1", "ck-2", "--dry-run"],
+        ["doctor"],
+        ["call", "--list"],
+        ["help"],
+        ["help", "diff"],
         ["call", "thread/read", '{"threadId":"alpha-1","includeTurns":true}'],
     ],
     ids=" ".join,
 )
-def test_a_transcript_cannot_drive_the_terminal(root: Root, arguments: list[str]) -> None:
-    plain = COLOURS.sub("", on_a_terminal(root, *arguments))
-    assert "\x1b" not in plain
-    assert "\x07" not in plain
+def test_a_transcript_cannot_drive_the_terminal_and_no_line_is_too_wide(
+    root: Root, arguments: list[str], width: int
+) -> None:
+    plain = COLOURS.sub("", on_terminal(root, *arguments, width=width).out)
+    assert plain
+    assert not [c for c in plain if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E]
+    if arguments[0] != "call" or "--list" in arguments:
+        assert max(map(cells, plain.splitlines())) <= width
 
 
-def test_colours_are_for_terminals_that_want_them(root: Root) -> None:
-    coloured = on_a_terminal(root, "diff", "alpha-1", "ck-1")
+def test_a_real_terminal_has_colours_and_no_control_characters(root: Root) -> None:
+    coloured = in_a_terminal(root, "diff", "alpha-1", "--no-pager")
     assert "\x1b[32m+B\x1b[0m" in coloured
-    assert "\x1b" not in on_a_terminal(root, "diff", "alpha-1", "ck-1", NO_COLOR="1")
-    assert "\x1b" not in on_a_terminal(root, "diff", "alpha-1", "ck-1", TERM="dumb")
-    assert "\x1b" not in root.spawn("show", "alpha-1").out
+    plain = COLOURS.sub("", coloured)
+    assert "\x1b" not in plain and "\x07" not in plain
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "wanted", "coloured"),
+    [
+        (True, {}, "auto", True),
+        (True, {"NO_COLOR": "1"}, "auto", False),
+        (True, {"TERM": "dumb"}, "auto", False),
+        (True, {"NO_COLOR": "1"}, "always", True),
+        (True, {}, "never", False),
+        (False, {}, "auto", False),
+        (False, {}, "always", True),
+    ],
+)
+def test_colours_are_for_terminals_that_want_them(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, environment: dict[str, str], wanted: str, coloured: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    assert of_process(wanted).coloured is coloured
+
+
+def test_two_sides_stand_beside_each_other_where_there_is_room(root: Root) -> None:
+    wide = COLOURS.sub("", on_terminal(root, "diff", "alpha-1", "ck-1", width=160).out).splitlines()
+    assert [line.split() for line in wide if "B" in line] == [["2", "-", "b", "│", "2", "+", "B"]]
+    narrow = COLOURS.sub("", on_terminal(root, "diff", "alpha-1", "ck-1", width=100).out)
+    assert "\n-b\n+B\n" in narrow
+    assert "\n-b\n+B\n" in COLOURS.sub("", on_terminal(root, "diff", "alpha-1", "ck-1", "--unified", width=160).out)
 
 
 # -- import and demo --------------------------------------------------------------------------------------------------
@@ -292,3 +394,38 @@ def test_the_demo_loses_nothing(tmp_path: Path) -> None:
     assert report["ok"]
     assert all(check["holds"] for check in report["checks"])
     assert list(tmp_path.iterdir()) == []
+
+
+# -- watching ---------------------------------------------------------------------------------------------------------
+class _Watched(io.StringIO):
+    """An output that says when a text was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.awaited: dict[str, asyncio.Event] = {}
+
+    def write(self, text: str) -> int:
+        for wanted, event in self.awaited.items():
+            if wanted in text:
+                event.set()
+        return super().write(text)
+
+
+def test_follow_shows_what_another_process_adds(tmp_path: Path) -> None:
+    async def watch() -> str:
+        output = _Watched()
+        begun, added = (output.awaited.setdefault(word, asyncio.Event()) for word in ("thread.started", "Hello there"))
+        options = parser().parse_args(["events", "watched", "--follow"])
+        shown = Terminal(output, coloured=False, width=80, is_terminal=False)
+        async with opened(str(tmp_path)) as local, opened(str(tmp_path)) as other:
+            await other.ask("thread/start", threadId="watched")
+            options.json = False
+            following = asyncio.create_task(events.run(local, options, shown))
+            async with asyncio.timeout(30):
+                await begun.wait()
+                await other.ask("thread/name/set", threadId="watched", name="Hello there")
+                await added.wait()
+            following.cancel()
+        return output.getvalue()
+
+    assert asyncio.run(watch()).count("thread.started") == 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.wire.host import Host, difference
+from tests.wire.host import Host, Refused, difference
 
 covers = pytest.mark.covers
 COMMIT, JOB = "conversationImport/thread/commit", "conversationImport/job/read"
+CANCEL = "conversationImport/job/cancel"
 SCAN, PREVIEW = "conversationImport/source/scan", "conversationImport/thread/preview"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "imports"
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "sessions"
@@ -152,8 +154,23 @@ def test_a_pre_image_that_is_not_our_version_is_an_external_one(host: Host, tmp_
     assert (diff["diff"]["additions"], diff["diff"]["deletions"]) == (1, 1)
 
 
+@covers("artifact/read")
+def test_a_picture_that_the_person_sent_is_in_the_store(host: Host, tmp_path: Path) -> None:
+    """A large image is not in the line: it is an artifact, as its own bytes."""
+    source = Transcript(tmp_path, "23222222-2222-4333-8444-555555555555")
+    picture = b"\x89PNG" + bytes(100_000)
+    block = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(picture).decode()}
+    source.add("user", [{"type": "text", "text": "look"}, {"type": "image", "source": block}])
+    result(host, source.path)
+    (artifact,) = host.call("artifact/read", sessionId=source.session, includeContent=True)["artifacts"]
+    assert base64.b64decode(artifact["contentBase64"]) == picture
+    thread = read(host, source.session)
+    assert thread["turns"][0]["items"][0]["content"][1]["sha256"] == artifact["sha256"]
+    assert Path(thread["path"]).stat().st_size < 5000
+
+
 def test_twice_is_once_and_a_grown_source_adds_only_what_is_new(host: Host, tmp_path: Path) -> None:
-    """The second import adds no event at all; lines that came since add what they tell."""
+    """Field report B31. The second import adds no event at all; lines that came since add what they tell."""
     source = Transcript(tmp_path, "33333333-2222-4333-8444-555555555555")
     source.ask("first")
     source.answer("done")
@@ -169,22 +186,31 @@ def test_twice_is_once_and_a_grown_source_adds_only_what_is_new(host: Host, tmp_
     assert [turn["status"] for turn in read(host, source.session)["turns"]] == ["completed", "completed"]
 
 
-@pytest.mark.parametrize("name", ["claude_edits", "codex_g1", "codex_g3", "codex_g4", "codex_bare"])
+@pytest.mark.parametrize("name", ["claude_edits.jsonl", "codex_g4.jsonl", "gemini_lines.jsonl", "gemini_document.json"])
 def test_a_source_imported_in_pieces_reads_as_one_imported_at_once(tmp_path: Path, name: str) -> None:
-    """Cut at every line: turns, items and their order, usage, checkpoints and receipts are the same."""
-    whole = (FIXTURES / f"{name}.jsonl").read_bytes()
-    path = tmp_path / "sessions" / "source.jsonl"
+    """Cut at every line: turns, items and their order, usage, checkpoints and receipts are the same.
+
+    The property tests cut at any byte, without a process.
+    """
+    whole = (FIXTURES / name).read_bytes()
+    path = tmp_path / "sessions" / name
     path.parent.mkdir()
     path.write_bytes(whole)
     with Host(tmp_path / "one") as host:
         thread = result(host, path)["threadId"]
         expected = told(host, thread)
     lines = whole.split(b"\n")
+    found_yet = False
     with Host(tmp_path / "two") as host:
-        for end in range(1, len(lines) + 1):
+        # A document of many short lines is cut at some of them.
+        for end in [*range(1, len(lines), 1 + len(lines) // 50), len(lines)]:
             path.write_bytes(b"\n".join(lines[:end]) + (b"\n" if end < len(lines) else b""))
-            host.call(COMMIT, sourcePath=str(path), confirmed=True)
-            commit(host, path)
+            try:
+                commit(host, path)
+            except Refused as error:
+                assert (error.code, found_yet) == (-32602, False), "only a beginning that tells nothing is refused"
+            else:
+                found_yet = True
         found = told(host, thread)
     assert difference([*expected], [*found]) is None
 
@@ -269,9 +295,9 @@ def test_progress_goes_on_after_the_answer(host: Host, tmp_path: Path) -> None:
     assert kinds[0] == "begin"
 
 
-def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> None:
-    """SIGKILL in the middle, several times: the thread reads in the end as if it had been imported at once."""
-    source = Transcript(tmp_path, "88888888-2222-4333-8444-555555555555")
+def long_session(folder: Path, session: str) -> Transcript:
+    """A session of nine hundred lines: several appends."""
+    source = Transcript(folder, session)
     for number in range(15):
         source.ask(f"question {number}")
         for part in range(60):
@@ -285,6 +311,12 @@ def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> No
         if line["type"] == "assistant":
             line["message"]["id"] = f"msg_{number}"
     source.path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    return source
+
+
+def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> None:
+    """SIGKILL in the middle, several times: the thread reads in the end as if it had been imported at once."""
+    source = long_session(tmp_path, "88888888-2222-4333-8444-555555555555")
     with Host(tmp_path / "one") as host:
         result(host, source.path)
         expected = told(host, source.session)
@@ -306,13 +338,28 @@ def test_an_import_that_is_killed_goes_on_without_doubling(tmp_path: Path) -> No
         assert len({event["eventId"] for event in events}) == len(events)
 
 
+@covers("conversationImport/job/cancel")
+def test_a_cancelled_import_stops_and_goes_on_later(host: Host, tmp_path: Path) -> None:
+    """It ends as failed; the next one completes the thread without doubling anything; an ended job stays ended."""
+    source = long_session(tmp_path, "98888888-2222-4333-8444-555555555555")
+    job = host.call(COMMIT, sourcePath=str(source.path), confirmed=True)["job"]
+    host.call(CANCEL, jobId=job["jobId"])
+    while job["status"] in ("queued", "running"):
+        job = host.call(JOB, jobId=job["jobId"])["job"]
+    assert job["status"] == "completed" or job["error"]["kind"] == "requestCancelled"
+    result(host, source.path)
+    messages = [item["id"] for turn in read(host, source.session)["turns"] for item in turn["items"]]
+    assert len(messages) == len(set(messages)) == 915
+    ended = commit(host, source.path)
+    assert host.call(CANCEL, jobId=ended["jobId"])["job"]["status"] == "completed"
+    host.refused("invalidParams", CANCEL, jobId="import_none")
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared session files are not beside the repository")
 def test_real_sessions_import_twice_and_read(tmp_path: Path) -> None:
-    """Every Codex and Claude file of the shared set; the second run adds nothing."""
+    """Every Codex, Claude and Gemini file of the shared set; the second run adds nothing."""
     with Host(tmp_path) as host:
-        for path in sorted([*(SHARED / "codex").glob("*.jsonl"), *(SHARED / "claude").glob("*.jsonl")]):
-            if path.name == "jazzyalex__agent-sessions__002.jsonl" and path.parent.name == "codex":
-                continue  # no rollout of any generation
+        for path in sorted(path for tool in ("codex", "claude", "gemini") for path in (SHARED / tool).glob("*.json*")):
             thread = result(host, path)["threadId"]
             before = host.call("thread/events/list", threadId=thread, limit=5000)
             assert added(result(host, path)) == (0, 0, 0)

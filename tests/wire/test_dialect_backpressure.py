@@ -104,7 +104,7 @@ def test_a_flood_of_notifications_waits_for_the_reader(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_host_that_does_not_read_stderr(tmp_path: Path, closed: bool) -> None:
-    """More is printed and logged than a pipe holds, and 10 MB of requests are written before any is read."""
+    """Field report B54. More is logged than a pipe holds, and 10 MB of requests are written before any is read."""
     with Sidecar(tmp_path / "d") as s:
         s.initialize()
         if closed:

@@ -120,6 +120,7 @@ def test_headers_that_tell_no_length_are_answered_and_survived(tmp_path: Path, h
 
 @pytest.mark.parametrize("framed", [False, True])
 def test_a_message_that_is_too_large_is_refused_by_id_and_the_next_one_works(tmp_path: Path, framed: bool) -> None:
+    """Field report B49."""
     with Sidecar(tmp_path / "d", "--max-message-bytes", "100000", framed=framed) as s:
         s.initialize()
         filler = b'"t":"' + b"x" * 300_000 + b'","id":"inner"'
@@ -135,6 +136,7 @@ def test_a_message_that_is_too_large_is_refused_by_id_and_the_next_one_works(tmp
 
 
 def test_the_limit_itself_is_allowed(tmp_path: Path) -> None:
+    """Field report B49."""
     with Sidecar(tmp_path / "d", "--max-message-bytes", "1000") as s:
         s.initialize()
         body = b'{"id":1,"method":"test/ping","params":{"t":"%b"}}'
@@ -174,6 +176,7 @@ def test_skipping_does_not_hold_the_message(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("framed", [False, True])
 def test_a_large_message_is_taken_whole(tmp_path: Path, framed: bool) -> None:
+    """Field report B49."""
     with Sidecar(tmp_path / "d", framed=framed) as s:
         s.initialize()
         text = "é" * (8 * MIB)

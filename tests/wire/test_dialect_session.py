@@ -226,7 +226,7 @@ def test_a_runtime_that_cannot_start_answers_every_request(tmp_path: Path, how: 
 
 
 def test_stdout_carries_messages_only(tmp_path: Path) -> None:
-    """Prints, warnings, raw writes to descriptor 1 and a child's output all go to stderr."""
+    """Field report B50. Prints, warnings, raw writes to descriptor 1 and a child's output all go to stderr."""
     with Sidecar(tmp_path / "d", env={"PYTHONWARNINGS": "always", "PYTHONDEVMODE": "1"}) as s:
         s.initialize()
         assert s.call("test/print") == {"child": 0}

@@ -449,6 +449,8 @@ def test_contents_that_are_gone(host: Host, thread: str, workspace: Path) -> Non
         blob.unlink()
     found = got(host, thread, made)
     assert found["contentStatus"] == "missing" and found["validationIssues"]
+    (listed,) = host.checkpoints(thread, path="a")
+    assert listed["after"]["contentStatus"] == found["checkpoint"]["after"]["contentStatus"] == "missing"
     error = host.refused(
         "contentUnavailable", DIFF, sessionId=thread, checkpointId=made["checkpointId"], against="live"
     )
@@ -513,17 +515,27 @@ def test_diff(host: Host, thread: str, workspace: Path) -> None:
         host.refused("invalidParams", DIFF, sessionId=thread, checkpointId=ids[0], **wrong)
 
 
-def test_diff_flags(host: Host, thread: str) -> None:
+def test_diff_flags(host: Host, thread: str, workspace: Path) -> None:
     """binary, encodingChanged, eolChanged, modeChanged."""
     made = host.snapshot(thread, None, {"path": "a", "content": "a\r\nb\r\n", "previousContent": "a\nb\n"})
-    assert host.call(DIFF, sessionId=thread, checkpointId=made["checkpointId"])["diff"]["eolChanged"] is True
+    diff = host.call(DIFF, sessionId=thread, checkpointId=made["checkpointId"])["diff"]
+    assert diff["eolChanged"] is True
+    assert [(diff[side]["encoding"], diff[side]["eol"]) for side in ("before", "after")] == [
+        ("utf-8", "lf"),
+        ("utf-8", "crlf"),
+    ]
     data = base64.b64encode(b"\x00\x01\xff").decode()
     made = host.snapshot(thread, None, {"path": "a", "contentBase64": data})
     diff = host.call(DIFF, sessionId=thread, checkpointId=made["checkpointId"])["diff"]
     assert diff["binary"] is True and diff["encodingChanged"] is True and diff["hunks"] == []
+    assert diff["before"] == {"bytes": 6, "encoding": "utf-8", "eol": "crlf"}
+    assert diff["after"] == {"bytes": 3, "encoding": "binary"}
     host.snapshot(thread, None, {"path": "m", "content": "x\n", "mode": "0644", "beforeAbsent": True})
     made = host.snapshot(thread, None, {"path": "m", "content": "x\n", "mode": "0755"})
-    assert host.call(DIFF, sessionId=thread, checkpointId=made["checkpointId"])["diff"]["modeChanged"] is True
+    diff = host.call(DIFF, sessionId=thread, checkpointId=made["checkpointId"])["diff"]
+    assert diff["modeChanged"] is True and (diff["before"]["mode"], diff["after"]["mode"]) == ("0644", "0755")
+    document = json.loads((workspace / made["snapshotPath"]).read_bytes())
+    assert document["artifactVersionDiff"] == diff["unified"] and "new mode 100755" in diff["unified"]
 
 
 @covers("artifact/read", "turnNotFound")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -523,6 +524,30 @@ def test_outputs_around_the_limit(host: Host, open_turn: tuple[str, str], size: 
     assert artifacts[0]["artifactRef"] == read["outputRef"]["artifactRef"] and artifacts[0]["turnId"] == turn
     if how != "streamed":
         assert len(Path(host.read(thread)["path"]).read_bytes()) < 20_000
+
+
+def test_large_images_of_a_message(host: Host, open_turn: tuple[str, str]) -> None:
+    """An image over 64 KiB is in the store as its own bytes; texts, small images and links stay as they are."""
+    thread, turn = open_turn
+    picture = bytes(range(256)) * 300
+    url = f"data:image/webp;base64,{base64.b64encode(picture).decode()}"
+    small, link = {"type": "image", "url": "data:,x"}, {"type": "image", "url": "https://example.invalid/x.png"}
+    text = {"type": "text", "text": "t" * 70_000}
+    content = [text, {"type": "image", "url": url}, small, link]
+    host.append(thread, turn, completed({"type": "userMessage", "id": "a", "content": content}))
+    read = host.item(thread, "a")
+    kept = read["outputRef"]
+    assert read["content"][0] == text and read["content"][2:] == [small, link]
+    assert read["content"][1] == {
+        "type": "image", "url": f"artifact:{kept['artifactRef']}", "mediaType": "image/webp", **kept,
+    }  # fmt: skip
+    (artifact,) = host.call("artifact/read", sessionId=thread, includeContent=True)["artifacts"]
+    assert base64.b64decode(artifact["contentBase64"]) == picture and kept["bytes"] == len(picture)
+    both = [{"type": "image", "url": url}, {"type": "image", "url": url[:-8]}]
+    host.append(thread, turn, completed({"type": "userMessage", "id": "b", "content": both}))
+    assert len(json.dumps(host.item(thread, "b"))) < 2000
+    artifacts = host.call("artifact/read", sessionId=thread, includeContent=True)["artifacts"]
+    assert json.loads(artifacts[-1]["content"]) == both
 
 
 def test_large_results_of_tools(host: Host, open_turn: tuple[str, str]) -> None:

@@ -326,3 +326,13 @@ def test_every_list_of_an_unknown_thread(many: Any) -> None:
         ((m, "sessionId") for m in ("agentSession/read", "artifact/read", "agentSession/fileCheckpoint/list")),
     ):
         many[0].refused("threadNotFound", method, **{name: "nope"})
+
+
+def test_a_search_term_in_any_script(host: Host) -> None:
+    """searchTerm: part of the name or of the first message, whatever the case, in any script."""
+    named = host.thread(name="Überarbeite die Straße")
+    asked = host.thread()
+    host.turn(asked, "Перепиши МОДУЛЬ, 你好世界")
+    for term, thread in (("überARB", named), ("STRASSE ", None), ("straße", named), ("модуль", asked), ("好世", asked)):
+        found = [one["id"] for one in host.call("thread/list", searchTerm=term)["data"]]
+        assert found == ([] if thread is None else [thread]), term

@@ -34,9 +34,6 @@ ELSEWHERE = {
 }
 LATER = {
     "overloaded": "reserved",
-    "attemptsExhausted": "workers",
-    "workerNotFound": "workers",
-    "workerExists": "workers",
     "itemNotFound": "no method names an item yet",
 }
 

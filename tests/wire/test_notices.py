@@ -331,3 +331,22 @@ def test_a_late_watcher_of_streamed_text(host: Host, place: Path) -> None:
             assert [p["item"]["text"] for m, p in told if m == "item/completed" and p["item"]["id"] == "m"] == [
                 "one two three"
             ]
+
+
+def test_a_thread_made_anew_while_the_old_one_is_deleted_is_watched(host: Host) -> None:
+    """Both requests are sent at once. The subscription is the new thread's, and the old one's end is told first."""
+    for _ in range(3):
+        host.call("thread/start", threadId="again")
+        one, two = host.send("thread/delete", {"threadId": "again"}), host.send("thread/start", {"threadId": "again"})
+        host.result(one)
+        host.result(two)
+        host.append("again", None, ("host.note", {"text": "new"}))
+        told = [(m, p.get("event", {}).get("sequence")) for m, p in host.notices("again")]
+        assert told == [
+            ("thread/started", None),
+            ("thread/deleted", None),
+            ("thread/started", None),
+            ("agentSession/event", 2),
+        ]
+        host.call("thread/delete", threadId="again")
+        host.heard("thread/deleted", threadId="again")

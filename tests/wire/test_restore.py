@@ -499,3 +499,41 @@ def test_a_fork_undoes_its_parents_rewind(scene: Scene) -> None:
     scene.thread = scene.host.call("thread/fork", threadId=scene.thread)["thread"]["id"]
     scene.undo(rewindId=done["rewindId"])
     assert scene.data("a.txt") == b"2\n"
+
+
+@covers("pathRefused")
+def test_a_file_where_a_folder_was_and_a_folder_where_a_file_was(scene: Scene) -> None:
+    """Refused with a reason and what to do, in the plan already; the other files go back without them."""
+    scene.turn()
+    for path in ("a", "b/x", "c"):
+        scene.agent(path, b"1\n", beforeAbsent=True)
+    scene.end()
+    scene.turn()
+    scene.agent("a", None)
+    scene.agent("a/y", b"2\n", beforeAbsent=True)
+    scene.agent("b/x", None)
+    (scene.workspace / "b").rmdir()
+    scene.agent("b", b"2\n", beforeAbsent=True)
+    scene.agent("c", b"2\n")
+    scene.end()
+    plan = scene.rewind(scene.turns[0], dryRun=True)["plan"]
+    assert [(step["path"], step["action"], step.get("reason")) for step in plan] == [
+        ("a", "unavailable", "directory"),
+        ("a/y", "delete", None),
+        ("b", "delete", None),
+        ("b/x", "unavailable", "notADirectory"),
+        ("c", "write", None),
+    ]
+    data = scene.refused("pathRefused", "rewind", toTurnId=scene.turns[0], onConflict="backup")
+    assert (data["reason"], data["path"]) == ("directory", "a")
+    done = scene.rewind(scene.turns[0], paths=["a/y", "b", "c"])
+    assert done["applied"] and scene.data("c") == b"1\n"
+    (scene.workspace / "a").rmdir()
+    assert actions(scene.rewind(scene.turns[0])) == {
+        "a": "write",
+        "a/y": "keep",
+        "b": "keep",
+        "b/x": "write",
+        "c": "keep",
+    }
+    assert (scene.data("a"), scene.data("b/x")) == (b"1\n", b"1\n")

@@ -174,3 +174,26 @@ def test_resume(host: Host) -> None:
     assert found["session"]["status"] == "running" and found["thread"]["id"] == session
     assert [m for m, _ in host.notices(session)] == ["item/started", "item/completed", "agentSession/event"]
     assert host.call("agentSession/thread/resume", sessionId=session, excludeTurns=True)["turns"] == []
+
+
+@covers("session.create", "session.list", "session.resume", "session.rename", "session.fork", "session.archive")
+@covers("session.delete")
+def test_the_facade_of_older_clients(host: Host, workspace: Path) -> None:
+    """session.*: params and results of the matching thread/*, `session_id` in place of `threadId` accepted."""
+    made = host.call("session.create", session_id="old-client", cwd=str(workspace), name="before")
+    assert made == host.call("thread/resume", threadId="old-client")
+    assert host.call("session.list", limit=1) == host.call("thread/list", limit=1)
+    turn = host.turn("old-client")
+    for key in ("session_id", "threadId", "sessionId"):
+        one = {key: "old-client"}
+        assert host.call("session.rename", **one, name=key)["thread"]["name"] == key
+        assert host.call("session.resume", **one)["thread"]["turns"][0]["id"] == turn
+        fork = host.call("session.fork", **one, lastTurnId=turn)["thread"]
+        assert fork["forkedFromId"] == "old-client"
+        host.call("session.delete", **{key: fork["id"]})
+        host.refused("threadNotFound", "thread/read", threadId=fork["id"])
+    host.call("session.archive", session_id="old-client")
+    assert host.read("old-client")["archived"]
+    host.refused("invalidParams", "session.archive")
+    host.refused("threadNotFound", "session.resume", session_id="none")
+    host.refused("threadExists", "session.create", session_id="old-client")

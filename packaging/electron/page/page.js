@@ -33,7 +33,20 @@ async function listThreads() {
     title: name || preview || "Untitled",
     detail: status.type === "active" ? "working…" : `${turnCount} turn${turnCount === 1 ? "" : "s"}`,
   }));
-  threads.show(entries, query ? "Nothing found" : "No threads yet");
+  const named = new Set(entries.map(({ key }) => key));
+  const more = query ? (await said(query)).filter(({ key }) => !named.has(key)) : [];
+  if (query === $("search").value.trim()) threads.show([...entries, ...more], query ? "Nothing found" : "No threads yet");
+}
+
+// What was said, not only what a thread is called: the best place of each thread, to which opening it then scrolls.
+const foundItems = new Map();
+async function said(query) {
+  foundItems.clear();
+  if (!hello.capabilities.threadSearch) return [];
+  const { data, indexing } = await request("thread/search", { query, limit: 50 });
+  if (indexing) listThreadsSoon(); // the index is being built: look again
+  for (const hit of data) if (!foundItems.has(hit.threadId)) foundItems.set(hit.threadId, hit);
+  return [...foundItems].map(([key, { snippet }]) => ({ key, title: snippet, detail: "in a message" }));
 }
 
 let listing = null; // one look for however many notifications came meanwhile
@@ -57,6 +70,8 @@ async function open(id) {
     for (const item of turn.items) showItem(item);
     showTurn(turn);
   }
+  const found = foundItems.has(id) && $("timeline").querySelector(`[data-item="${CSS.escape(foundItems.get(id).itemId)}"]`);
+  if (found) found.scrollIntoView();
   undoable = null;
   await listCheckpoints();
 }

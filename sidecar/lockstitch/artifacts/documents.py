@@ -7,6 +7,7 @@ workspace that does not take them costs nothing but them.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -72,6 +73,19 @@ def thread_folders(sidecar: Sidecar, thread_id: str) -> list[Path]:
     return [base / kind / folder_name(thread_id) for kind in ("documents", "exports")]
 
 
+def holds_documents(workspace: Path, root_id: str, thread_id: str) -> bool:
+    """Whether that data root wrote documents of that thread into this directory; links are not followed."""
+    place = workspace
+    try:
+        for part in (FOLDER, folder_name(root_id), "documents", folder_name(thread_id)):
+            place = place / part
+            if not stat.S_ISDIR(os.lstat(place).st_mode):
+                return False
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def write_version(
     sidecar: Sidecar, document: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None = None
 ) -> str | None:
@@ -93,10 +107,10 @@ def write_version(
     try:
         with sidecar.open_folder((), create=True) as base:
             sidecar.remove_staged(base)
-            with sidecar.open_folder((*folders, "versions"), create=True) as directory:
+            with sidecar.open_within(base, folders, create=True) as directory:
                 data = codec.encode(fields) + b"\n"
-                stage(directory, _version_name(version_no), data, within=base, durable=False)
-            with sidecar.open_folder(folders, create=False) as directory:
+                with sidecar.open_within(directory, ("versions",), create=True) as versions_folder:
+                    stage(versions_folder, _version_name(version_no), data, within=base, durable=False)
                 data = codec.encode(_current(directory, fields, versions)) + b"\n"
                 stage(directory, _CURRENT, data, within=base, durable=False)
     except OSError as error:

@@ -5,6 +5,7 @@ Invariant: `Store`'s promises but one: nothing survives the process.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from lockstitch.artifacts.sidecar import Sidecar
@@ -30,6 +31,9 @@ class MemoryStore(Store):
 
     def has(self, sha256: str) -> bool:
         return sha256 in self._contents
+
+    def among(self, contents: Iterable[str]) -> set[str]:
+        return {sha256 for sha256 in contents if self.has(sha256)}
 
     def path_of(self, sha256: str) -> Path | None:
         """No content has a path."""

@@ -47,11 +47,20 @@ _SENTENCES = {
 }
 
 
-def refuse(reason: str, path: str) -> NoReturn:
-    """Raise the RefusedError of a path; `reason` is a stable word."""
+def refuse(reason: str, path: str, *, in_the_way: str | None = None) -> NoReturn:
+    """Raise the RefusedError of a path; `reason` is a stable word.
+
+    `in_the_way`: what stands where a file is to be put back, so that it is not the path that is wrong.
+    """
     shown = printable(path)
+    message = f"{_SENTENCES[reason]}: {shown!r}. Give a path of a regular file inside the workspace."
+    if in_the_way is not None:
+        message = (
+            f"{in_the_way}: {shown!r} cannot be put back. Nothing was changed; rewind what is in the way first, or "
+            "move it, or leave this path out with `paths`."
+        )
     raise RefusedError(
-        f"{_SENTENCES[reason]}: {shown!r}. Give a path of a regular file inside the workspace.",
+        message,
         kind="pathRefused",
         reason=reason,
         path=shown,

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from lockstitch.platform.exchange import RENAMES
 from lockstitch.platform.files import storage_error, sync_file, write_all
 
 _ATTEMPTS = 8
+_SYNCS = 8
 _BLOCK = 1 << 20
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -50,9 +52,15 @@ def stage(workspace: Path, journal: Journal, content_of: Callable[[str], bytes])
     for entry in writes:
         with _target(workspace, entry, make=True) as target:
             _write_part(target, entry, content_of(entry.to.sha256 or ""))
-    for entry in writes:  # all written before the first is synced: the disk takes them together
+
+    def verify(entry: Entry) -> None:
         with _target(workspace, entry) as target:
             _verify_part(target, entry)
+
+    # All are written before the first is synced, and several are synced at a time: the disk takes them together.
+    with ThreadPoolExecutor(min(len(writes), _SYNCS) or 1) as pool:
+        for _ in pool.map(verify, writes):
+            pass
 
 
 def _target(workspace: Path, entry: Entry, *, make: bool = False) -> Target:

@@ -6,6 +6,8 @@ act is found here; what changes between plan and act is found out at the exchang
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,11 @@ from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import Content
 from lockstitch.artifacts.paths import path_to_wire
 from lockstitch.artifacts.restore_journal import State
-from lockstitch.artifacts.restore_target import refuse_unwritable
+from lockstitch.artifacts.restore_target import can_write_beside, refuse_unwritable
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.codec import present
 from lockstitch.errors import ConflictError, LockstitchError, RefusedError, UnavailableError
+from lockstitch.platform.files import storage_error
 
 MAX_FILE_BYTES = 64 << 20
 """A larger file is recorded as `tooLarge`, without its content, hence never overwritten."""
@@ -124,6 +127,10 @@ def _step(workspace: Path, sidecar: Sidecar, wanted: Wanted, backup: bool) -> St
             step.reason = "backup"
         else:
             step.action, step.reason, step.refusal = "conflict", "changed", conflict([step])
+    if step.acts and not can_write_beside(workspace, wanted.path):
+        denied = OSError(errno.EACCES, "the folder may not be written")
+        step.refusal = storage_error(denied, os.path.join(workspace, wanted.path))
+        step.action, step.reason = "unavailable", "readOnly"
     return step
 
 
@@ -200,7 +207,7 @@ def conflict_of(step: Step) -> dict[str, Any]:
 
 def refuse_plan(steps: list[Step]) -> None:
     """Raise what forbids the plan: a place that may not be written, then a content, then all conflicts at once."""
-    for kind in ("pathRefused", "contentUnavailable"):
+    for kind in ("pathRefused", "contentUnavailable", "storageReadOnly"):
         for step in steps:
             if step.refusal is not None and step.refusal.kind == kind:
                 raise step.refusal

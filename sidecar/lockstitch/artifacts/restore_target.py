@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lockstitch.artifacts.content import Content, available
 from lockstitch.artifacts.paths import printable, refuse, workspace_path
-from lockstitch.errors import UnavailableError
+from lockstitch.errors import LockstitchError, UnavailableError
 from lockstitch.platform import faults
 from lockstitch.platform.belongings import mount_of
 from lockstitch.platform.beneath import LinkError, OpenDirectory, is_pointer, open_root
@@ -99,7 +99,7 @@ def _enter(at: OpenDirectory, folder: str, path: str, make: bool, where: str, ma
     except LinkError:
         refuse("symlink", path)
     except NotADirectoryError:
-        refuse("notADirectory", path)
+        refuse("notADirectory", path, in_the_way="A file stands where a folder of the path was")
     except FileNotFoundError:
         if not make:
             raise
@@ -164,6 +164,16 @@ def refuse_unwritable(workspace: Path, path: str) -> None:
             os.close(fd)
 
 
+def can_write_beside(workspace: Path, path: str) -> bool:
+    """Whether names may be made and removed in the folder of a path, or in the nearest one that is there."""
+    parts = path.split("/")
+    for depth in range(len(parts), 0, -1):
+        with contextlib.suppress(FileNotFoundError), open_target(workspace, "/".join(parts[:depth])) as target:
+            effective = os.access in os.supports_effective_ids
+            return os.access(".", os.W_OK | os.X_OK, dir_fd=target.directory.fileno(), effective_ids=effective)
+    return True
+
+
 # O_PATH opens nothing, so that neither permissions nor devices matter; elsewhere the directory's own mount has to do.
 _LOOK: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC
 
@@ -173,7 +183,7 @@ def refuse_special(found: os.stat_result, path: str) -> None:
     if is_pointer(found):
         refuse("symlink", path)
     if stat.S_ISDIR(found.st_mode):
-        refuse("directory", path)
+        refuse("directory", path, in_the_way="A folder stands where the file was")
     if not stat.S_ISREG(found.st_mode):
         refuse("specialFile", path)
     if found.st_nlink > 1:
@@ -202,7 +212,7 @@ def read_name(directory: OpenDirectory, name: str, *, max_bytes: int) -> Content
 def remove_empty(workspace: Path, folders: Sequence[str], sync: Callable[[OpenDirectory], None]) -> None:
     """Remove those of these folders that are empty, innermost first."""
     for folder in sorted(folders, key=lambda name: name.count("/"), reverse=True):
-        with contextlib.suppress(OSError, UnavailableError), open_target(workspace, folder) as target:
+        with contextlib.suppress(OSError, LockstitchError), open_target(workspace, folder) as target:
             faults.point("rmdir", target.name)
             os.rmdir(target.name, dir_fd=target.directory.fileno())
             sync(target.directory)

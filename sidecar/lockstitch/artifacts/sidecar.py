@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lockstitch.artifacts.paths import folder_name
@@ -87,6 +87,15 @@ class Sidecar:
         """Whether one of the stores has a blob of that name (not verified)."""
         return self.path_of(sha256) is not None
 
+    def among(self, contents: Iterable[str]) -> set[str]:
+        """Those of the contents that one of the stores has by name (not verified)."""
+        left, found = set(contents), set[str]()
+        for store in self._stores():
+            if left:
+                found |= store.among(left)
+                left -= found
+        return found
+
     def path_of(self, sha256: str) -> Path | None:
         """Where the blob is, with `.z` behind its name if it is compressed, or None."""
         return next((path for store in self._stores() if (path := store.path_of(sha256)) is not None), None)
@@ -99,17 +108,20 @@ class Sidecar:
         """Open a folder beneath `.lockstitch/<rootId>`, looking at each component. Raises OSError."""
         if self.workspace is None:
             raise FileNotFoundError(errno.ENOENT, "The thread has no workspace")
-        return self._descend(open_root(self.workspace), (*self.root.split("/"), *parts), create)
+        at = open_root(self.workspace)
+        with at:
+            return self.open_within(at, (*self.root.split("/"), *parts), create=create)
 
-    def _descend(self, at: Directory, parts: Sequence[str], create: bool) -> Directory:
+    def open_within(self, base: Directory, parts: Sequence[str], *, create: bool) -> Directory:
+        """Open a folder beneath another one of ours, which stays open. Raises OSError."""
         user = current_user()
+        at = base
         for part in parts:
             try:
-                if create:
-                    at.make_directory(part)
-                following = at.enter(part)
+                following = _enter(at, part, create)
             finally:
-                at.close()
+                if at is not base:
+                    at.close()
             at = following
             try:
                 if not is_ours(at.own_status(), user):
@@ -140,6 +152,16 @@ def open_sidecar(
 ) -> Sidecar:
     """The sidecar of a workspace; touches nothing until something is put or read."""
     return Sidecar(workspace, root_id, data_root_artifacts, safety, alone)
+
+
+def _enter(at: Directory, part: str, create: bool) -> Directory:
+    try:
+        return at.enter(part)
+    except FileNotFoundError:
+        if not create:
+            raise
+        at.make_directory(part)
+        return at.enter(part)
 
 
 def _ignore_all(folder: Directory, user: int | None) -> None:

@@ -15,7 +15,7 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lockstitch.errors import UnavailableError
@@ -51,6 +51,7 @@ class Store:
         """Whether no other process may be staging a file here: what is left of dead ones goes at once then."""
         self._synced: set[str] = set()
         self._swept = False
+        self._clones = True  # until the disk says that it makes none
 
     def put(self, data: bytes) -> str:
         """Store bytes durably and return their sha256. Raises StorageError."""
@@ -68,6 +69,8 @@ class Store:
             with root.enter(sha256[:2]) as directory:
                 if _find(directory, sha256)[0] is None:
                     stage(directory, packed.name, packed.stored, within=root)
+                else:
+                    _keep_young(directory, sha256)
                 # A blob that was there may have been renamed in a moment ago by a process that has not synced yet.
                 directory.sync()
             if sha256[:2] not in self._synced:
@@ -94,6 +97,19 @@ class Store:
     def has(self, sha256: str) -> bool:
         """Whether a blob of that name is there; its bytes are verified only when read."""
         return self.path_of(sha256) is not None
+
+    def among(self, contents: Iterable[str]) -> set[str]:
+        """Those of which there is a blob by that name; each folder is opened once."""
+        folders: dict[str, list[str]] = {}
+        for sha256 in contents:
+            if _SHA256.fullmatch(sha256):
+                folders.setdefault(sha256[:2], []).append(sha256)
+        found: set[str] = set()
+        with contextlib.suppress(OSError), self._open(create=False) as root:
+            for folder, names in folders.items():
+                with contextlib.suppress(OSError), root.enter(folder) as directory:
+                    found.update(name for name in names if _is_there(directory, name))
+        return found
 
     def path_of(self, sha256: str) -> Path | None:
         """Where the blob is (with `.z` behind its name if it is compressed), or None."""
@@ -130,7 +146,7 @@ class Store:
 
     def clone_to(self, directory: Directory, name: str, sha256: str, blob: str) -> bool:
         """Make a new name elsewhere share the blocks of a blob; False where the disk cannot. Raises OSError."""
-        if not isinstance(directory, OpenDirectory):
+        if not self._clones or not isinstance(directory, OpenDirectory):
             return False
         try:
             with self._open(create=False) as root, root.enter(sha256[:2]) as folder:
@@ -138,7 +154,8 @@ class Store:
         except OSError:
             return False  # it is there in its other form
         try:
-            return clone(fd, directory.fileno(), name)
+            self._clones = clone(fd, directory.fileno(), name)
+            return self._clones
         finally:
             os.close(fd)
 
@@ -168,6 +185,13 @@ class OpenedStore(Store):
 
     def _open(self, *, create: bool) -> Directory:
         return self._opener(create)
+
+
+def _keep_young(directory: Directory, sha256: str) -> None:
+    """Somebody is about to refer to a blob that is there: a clearing that goes on just now must spare it."""
+    for name in (sha256, sha256 + ".z"):
+        with contextlib.suppress(OSError):
+            directory.touch(name)
 
 
 class Packed:

@@ -20,6 +20,5 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
         terminal.json(encode({"threadIds": ids, "archived": not options.undo}))
         return OK
     for thread_id in ids:
-        said = "is listed again" if options.undo else "is put away; `lockstitch archive --undo` takes it out again"
-        terminal.line(f"{terminal.paint(thread_id, 'cyan')} {said}")
+        terminal.line(f"{terminal.paint(thread_id, 'cyan')}  {'listed again' if options.undo else 'put away'}")
     return OK

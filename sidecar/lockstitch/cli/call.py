@@ -50,7 +50,7 @@ def _params(text: str) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType] - checked by the method's model
 
 
-_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
+_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 
 
 def _show(result: bytes, terminal: Terminal) -> None:

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from lockstitch.cli.diff import difference
+from lockstitch.cli.diff import shown
 from lockstitch.cli.host import Host
 from lockstitch.cli.outcome import FAILED, OK
 from lockstitch.cli.show import heading
@@ -178,7 +178,7 @@ class _Demo:
         self._heading("… and for every change of a file, what it was and what it became.")
         for thread_id in (_THREAD, imported):
             self._terminal.line()
-            self._terminal.lines(*difference(self._newest_diff(host, thread_id), self._terminal))
+            self._terminal.lines(*shown(self._newest_diff(host, thread_id), self._terminal))
 
     def _newest_diff(self, host: Host, thread_id: str) -> dict[str, Any]:
         """The newest change of a file that was there before."""

@@ -1,4 +1,4 @@
-"""`lockstitch diff`: what a file checkpoint changed.
+"""`lockstitch diff`: what a file checkpoint changed, or what a turn or a whole thread did, change by change.
 
 Invariant: into a pipe or file go the bytes of the patch and nothing else, so that it applies.
 """
@@ -6,54 +6,152 @@ Invariant: into a pipe or file go the bytes of the patch and nothing else, so th
 from __future__ import annotations
 
 import argparse
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from lockstitch.cli.checkpoints import checkpoint_id, path_of
+from lockstitch.cli.checkpoints import all_checkpoints, checkpoint_id, file_of, path_of
+from lockstitch.cli.columns import side_by_side
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import OK
+from lockstitch.cli.outcome import FAILED, OK, complain
 from lockstitch.cli.patch import change_counts, patch_lines
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import moment_of, one_line
-from lockstitch.codec import decode
+from lockstitch.cli.text import cells, counted, cut, moment_of, one_line
+from lockstitch.cli.turns import turn_id
+from lockstitch.codec import decode, encode
+from lockstitch.errors import UnavailableError
+
+WIDE = 140
+"""From so many columns on, the two sides stand beside each other."""
 
 
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show a diff."""
-    thread_id = local.thread_id(options.thread)
-    chosen = await checkpoint_id(local, thread_id, options.checkpoint)
+    """Show a diff, or several. The status is 1 if one of them cannot be had."""
+    thread_id = await local.known_thread_id(options.thread)
+    ids = await _wanted(local, thread_id, options)
+    if options.json and options.checkpoint is not None and not options.stat:
+        terminal.json(await _one(local, thread_id, ids[0], options))
+        return OK
+    status, shown_any = OK, False
+    found: list[dict[str, Any]] = []
+    async for difference in _all(local, thread_id, ids, options):
+        if isinstance(difference, UnavailableError):
+            status = FAILED
+            if terminal.is_terminal and not options.stat:
+                terminal.line(terminal.paint(one_line(difference.message), "yellow"))
+            elif options.checkpoint is not None:
+                raise difference
+            else:
+                complain(difference)
+            shown_any = True
+            continue
+        if options.live and options.checkpoint is None and not difference["diff"]["unified"]:
+            continue
+        shown_any = True
+        if options.json or options.stat:
+            found.append(difference)
+        elif terminal.is_terminal:
+            terminal.lines(*shown(difference, terminal, unified=options.unified))
+            if len(ids) > 1:
+                terminal.line()
+        else:
+            terminal.exactly(difference["diff"]["unified"].encode())
+    if options.stat:
+        _statistics(found, options, terminal)
+    elif options.json:
+        terminal.json(encode({"threadId": thread_id, "diffs": found}))
+    elif terminal.is_terminal and not shown_any:
+        terminal.line("No differences." if ids else "No file checkpoints.")
+    return status
+
+
+async def _wanted(local: Local, thread_id: str, options: argparse.Namespace) -> list[str]:
+    """The checkpoints that are meant, the oldest first: one, or all of a turn or thread; for --live one a file."""
+    if options.checkpoint is not None:
+        return [await checkpoint_id(local, thread_id, options.checkpoint)]
+    turn = None if options.turn is None else await turn_id(local, thread_id, options.turn)
+    every = await all_checkpoints(local, thread_id, None, turn)
+    if options.live:
+        newest: dict[str, dict[str, Any]] = {}
+        for one in every:
+            newest.setdefault(file_of(one), one)
+        every = list(newest.values())
+    return [one["checkpointId"] for one in reversed(every)]
+
+
+async def _one(local: Local, thread_id: str, chosen: str, options: argparse.Namespace) -> bytes:
     params: dict[str, Any] = {"sessionId": thread_id, "checkpointId": chosen, "contextLines": options.context}
     if options.live:
         params["against"] = "live"
-    result = await local.call("agentSession/fileCheckpoint/diff", params)
-    if options.json:
-        terminal.json(result)
-        return OK
-    found = decode(result)
-    if terminal.is_terminal:
-        terminal.lines(*difference(found, terminal))
-    else:
-        terminal.exactly(found["diff"]["unified"].encode())
-    return OK
+    return await local.call("agentSession/fileCheckpoint/diff", params)
 
 
-def difference(found: dict[str, Any], terminal: Terminal) -> list[str]:
+async def _all(
+    local: Local, thread_id: str, ids: list[str], options: argparse.Namespace
+) -> AsyncIterator[dict[str, Any] | UnavailableError]:
+    for one in ids:
+        try:
+            yield decode(await _one(local, thread_id, one, options))
+        except UnavailableError as error:
+            yield error
+
+
+def shown(found: dict[str, Any], terminal: Terminal, *, unified: bool = False) -> Iterator[str]:
     """The result of fileCheckpoint/diff, for a person."""
     checkpoint, diff = found["checkpoint"], found["diff"]
     version = f"v{checkpoint['versionNo']:04}" if checkpoint.get("versionNo") is not None else ""
     facts = [checkpoint["op"], version, moment_of(checkpoint["updatedAt"]), f"by {checkpoint['source']}"]
-    lines = [
-        terminal.paint(one_line(path_of(checkpoint)), "bold")
-        + "  "
-        + terminal.paint(" · ".join(fact for fact in facts if fact), "dim")
-        + "  "
-        + change_counts(diff["additions"], diff["deletions"], terminal)
-    ]
+    said = " · ".join(fact for fact in facts if fact)
+    counts = change_counts(diff["additions"], diff["deletions"], terminal)
+    room = terminal.width - cells(said) - len(f"    +{diff['additions']} −{diff['deletions']}")
+    yield (
+        terminal.paint(cut(one_line(path_of(checkpoint)), max(20, room)), "bold")
+        + f"  {terminal.paint(said, 'dim')}  {counts}"
+    )
     if diff["binary"]:
-        lines.append("not text: only that it changed can be shown")
+        yield "not text: only that it changed can be shown"
     elif not diff["unified"]:
-        lines.append("no difference")
-    lines += patch_lines(diff["unified"], terminal)
-    for name, said in (("truncated", "the diff is cut here: it is longer than the limit"), ("approximate", "")):
-        if diff.get(name) and said:
-            lines.append(terminal.paint(said, "yellow"))
-    return lines
+        yield "no difference"
+    for name, what in (("encodingChanged", "encoding"), ("eolChanged", "line ends"), ("modeChanged", "file mode")):
+        if diff.get(name):
+            yield terminal.paint(f"the {what} changed", "yellow")
+    two_sided = diff["additions"] and diff["deletions"]  # one side alone needs no column for the other
+    if terminal.width >= WIDE and not unified and two_sided:
+        yield from side_by_side(diff["hunks"], terminal)
+    else:
+        yield from patch_lines(diff["unified"], terminal)
+    if diff["truncated"]:
+        yield terminal.paint("the diff is cut here: it is longer than the limit", "yellow")
+    elif diff.get("approximate"):
+        yield terminal.paint("this diff is right, but not the smallest: the file was too much work", "dim")
+
+
+def _statistics(found: list[dict[str, Any]], options: argparse.Namespace, terminal: Terminal) -> None:
+    """How many lines came and went in each file."""
+    files: dict[str, dict[str, Any]] = {}
+    for one in found:
+        path = one["checkpoint"]["path"]
+        row = files.setdefault(
+            file_of(one["checkpoint"]), {"path": path, "additions": 0, "deletions": 0, "changes": 0, "binary": False}
+        )
+        row["additions"] += one["diff"]["additions"]
+        row["deletions"] += one["diff"]["deletions"]
+        row["changes"] += 1
+        row["binary"] = row["binary"] or one["diff"]["binary"]
+    rows = sorted(files.values(), key=lambda row: row["path"])
+    if options.json:
+        terminal.json(encode({"files": rows}))
+        return
+    most = max((row["additions"] + row["deletions"] for row in rows), default=0)
+    digits = max(4, len(str(most)))
+    path_width = min(max((cells(one_line(row["path"])) for row in rows), default=0), terminal.width * 2 // 3)
+    room = max(4, min(40, terminal.width - path_width - digits - 4))
+    for row in rows:
+        path = cut(one_line(row["path"]), path_width)
+        total = row["additions"] + row["deletions"]
+        size = total if most <= room else -(-total * room // most)
+        plus = 0 if not total else round(size * row["additions"] / total)
+        bar = terminal.paint("+" * plus, "green") + terminal.paint("-" * (size - plus), "red")
+        count = f"{'bin' if row['binary'] else total:>{digits}}"
+        terminal.line(f"{path}{' ' * (path_width - cells(path))} | {count} {bar}".rstrip())
+    added, gone = (sum(row[name] for row in rows) for name in ("additions", "deletions"))
+    terminal.line(f"{counted(len(rows), 'file')}, {counted(added, 'line')} added, {counted(gone, 'line')} removed")

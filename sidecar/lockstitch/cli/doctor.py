@@ -11,7 +11,8 @@ from typing import Any
 
 from lockstitch import __version__
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import FAILED, OK
+from lockstitch.cli.moved import lost_workspaces
+from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import counted, cut, one_line, sized, wrapped
 from lockstitch.cli.threads import all_threads, title_of
@@ -22,11 +23,43 @@ from lockstitch.data_root import DataRoot
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
     """Examine the data root; the status says whether it is sound."""
     found = await _findings(local)
+    if options.relink:
+        return await _relink(local, found["lostWorkspaces"], options, terminal)
     if options.json:
         terminal.json(encode(found))
     else:
         terminal.lines(*_lines(found, terminal))
     return OK if found["sound"] else FAILED
+
+
+async def _relink(local: Local, lost: list[dict[str, Any]], options: argparse.Namespace, terminal: Terminal) -> int:
+    """Link the threads of each workspace that was found in one place, after asking."""
+    linked: list[dict[str, Any]] = []
+    certain = [one for one in lost if len(one["found"]) == 1]
+    if not options.json:
+        terminal.lines(*_lost_lines(lost, terminal))
+    if not certain:
+        if options.json:
+            terminal.json(encode({"linked": linked}))
+        else:
+            terminal.line("There is nothing to link." if not lost else "Nothing was linked: no place is certain.")
+        return FAILED if lost else OK
+    if not options.yes:
+        if options.json or not terminal.can_ask:
+            raise BadArgumentsError("nothing was linked: give --yes, or run it on a terminal, where it asks")
+        count = sum(len(one["threadIds"]) for one in certain)
+        if not terminal.ask(f"Link {counted(count, 'thread')} to where the workspace is now?"):
+            terminal.line("Nothing was linked.")
+            return FAILED
+    for one in certain:
+        for thread_id in one["threadIds"]:
+            await local.call("thread/metadata/update", {"threadId": thread_id, "workspace": one["found"][0]})
+            linked.append({"threadId": thread_id, "workspace": one["found"][0]})
+    if options.json:
+        terminal.json(encode({"linked": linked}))
+    else:
+        terminal.line(f"{counted(len(linked), 'thread')} linked")
+    return OK if len(certain) == len(lost) else FAILED
 
 
 async def _findings(local: Local) -> dict[str, Any]:
@@ -47,6 +80,7 @@ async def _findings(local: Local) -> dict[str, Any]:
         if thread.get("partial") or thread.get("damage")
     ]
     status = await local.ask("server/status")
+    alive = {one["bootId"] for one in status["processes"]}
     choice = local.settings.root
     return {
         "sound": not unlisted and not any(one["partial"] for one in damaged),
@@ -60,6 +94,8 @@ async def _findings(local: Local) -> dict[str, Any]:
         "threads": len(threads),
         "bytes": {name: _size(path) for name, path in _places(root).items()},
         "processes": [one for one in status["processes"] if one["bootId"] != status["bootId"]],
+        "staleBoots": sorted(name for name in _names(root.boots) if name not in alive),
+        "lostWorkspaces": lost_workspaces(threads, local.root_id),
         "damaged": damaged,
         "unlisted": unlisted,
     }
@@ -74,6 +110,13 @@ def _places(root: DataRoot) -> dict[str, Path]:
         "quarantine": root.quarantine,
         "trash": root.trash,
     }
+
+
+def _names(path: Path) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
 
 
 def _size(path: Path) -> int:
@@ -106,7 +149,7 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
     def row(name: str, text: str) -> str:
         return terminal.paint(f"{name:12}", "dim") + text
 
-    kept = ", ".join(f"{sized(size)} of {name}" for name, size in sizes.items() if size) or "nothing yet"
+    kept = [f"{sized(size):>9}  {_MEANINGS[name]}" for name, size in sizes.items() if size] or ["nothing yet"]
     lines = [
         row("data root", one_line(root["path"])),
         row("", why[root["source"]] + (", which can only be read" if root["readOnly"] else "")),
@@ -114,10 +157,14 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
             "versions", f"lockstitch {versions['lockstitch']}, Python {versions['python']}, SQLite {versions['sqlite']}"
         ),
         row("threads", str(found["threads"])),
-        *(row("" if number else "space", line) for number, line in enumerate(wrapped(kept, width - 12))),
+        *(row("" if number else "space", line) for number, line in enumerate(kept)),
     ]
     others = [f"pid {one['pid']} since {one['startedAt']}" for one in found["processes"]]
     lines.append(row("in use by", one_line("; ".join(others)) if others else "nobody else"))
+    if found["staleBoots"]:
+        said = f"{counted(len(found['staleBoots']), 'process')} ended without a word; what they left open is closed."
+        lines += [row("", line) for line in wrapped(said, width - 12)]
+    lines += _lost_lines(found["lostWorkspaces"], terminal)
     for one in found["damaged"]:
         lines += ["", *_damage(one, terminal, width)]
     if found["unlisted"]:
@@ -130,9 +177,36 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
     lines += [
         "",
         terminal.paint("Everything is sound.", "green")
+        + terminal.paint(" `lockstitch storage verify` reads every byte of it.", "dim")
         if found["sound"]
         else terminal.paint("Something is wrong.", "red"),
     ]
+    return lines
+
+
+_MEANINGS = {
+    "sessions": "of threads",
+    "archived": "of archived threads",
+    "database": "of indexes, which are rebuilt if they are removed",
+    "artifacts": "of contents",
+    "quarantine": "that repairs set aside; yours to look at and to remove",
+    "trash": "of threads that are being removed",
+}
+
+
+def _lost_lines(lost: list[dict[str, Any]], terminal: Terminal) -> list[str]:
+    """What is known of workspaces that are not where they were."""
+    lines: list[str] = []
+    for one in lost:
+        count = counted(len(one["threadIds"]), "thread")
+        lines += ["", terminal.paint(f"The workspace of {count} is gone: {one_line(one['cwd'])}", "yellow")]
+        if not one["found"]:
+            text = "If it was moved: `lockstitch call thread/metadata/update` with `workspace` links a thread anew."
+        elif len(one["found"]) == 1:
+            text = f"It seems to be {one['found'][0]} now: `lockstitch doctor --relink` links them."
+        else:
+            text = f"It may be one of {', '.join(one['found'])}."
+        lines += [f"  {line}" for line in wrapped(one_line(text), min(terminal.width, 100) - 2)]
     return lines
 
 

@@ -21,8 +21,5 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
         terminal.json(encode(result))
         return OK
     thread = (await local.ask("thread/read", threadId=result["thread"]["id"]))["thread"]
-    terminal.line(
-        f"{terminal.paint(thread['id'], 'cyan')} has {counted(thread['turnCount'], 'turn')} of "
-        f"{terminal.paint(thread_id, 'cyan')}, which stays as it is"
-    )
+    terminal.line(f"{terminal.paint(thread['id'], 'cyan')}  {counted(thread['turnCount'], 'turn')}")
     return OK

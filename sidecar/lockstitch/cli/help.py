@@ -26,6 +26,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Say how a command is used, or which there are."""
     from lockstitch.cli.arguments import VERBS
 
+    if options.json:
+        _for_programs(options.command, terminal)
+        return OK
     if options.command is None:
         terminal.lines(*overview(terminal))
         return OK
@@ -34,6 +37,26 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         raise unheard(options.command)
     terminal.lines(*manual(verb, terminal))
     return OK
+
+
+def _for_programs(name: str | None, terminal: Terminal) -> None:
+    from lockstitch.cli.arguments import VERBS
+    from lockstitch.codec import encode
+
+    if name is not None and name not in VERBS:
+        raise unheard(name)
+    described = [
+        {
+            "command": verb.name,
+            "summary": verb.summary,
+            "usage": verb.usage,
+            "arguments": [{"argument": one.shown, "summary": one.summary} for one in (*verb.arguments, *COMMON)],
+            "examples": [{"command": one.command, "what": one.what} for one in verb.examples],
+        }
+        for verb in VERBS.values()
+        if name in (None, verb.name)
+    ]
+    terminal.json(encode({"commands": described, "exitStatus": {str(one): said for one, said in STATUSES.items()}}))
 
 
 def unheard(name: str) -> BadArgumentsError:

@@ -1,4 +1,7 @@
-"""`lockstitch import`: sessions that other tools wrote, taken over one after the other."""
+"""`lockstitch import`: sessions that other tools wrote, listed or taken over one after the other.
+
+Invariant: one session that cannot be imported stops none of the others.
+"""
 
 from __future__ import annotations
 
@@ -6,77 +9,161 @@ import argparse
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, get_args
 
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import FAILED, OK
+from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
+from lockstitch.cli.progress import Progress
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, cut, one_line, short_ids
+from lockstitch.cli.text import cells, counted, cut, moment_of, one_line, padded, short_ids, sized
 from lockstitch.codec import encode
 from lockstitch.errors import LockstitchError, NotFoundError
+from lockstitch_protocol.conversation_import import SourceClient
 
-_CLIENTS = ("codex", "claude")
+CLIENTS: tuple[str, ...] = get_args(SourceClient)
 _LOOK_SECONDS = 0.02
+_ID_CELLS = 16
+"""Ids are shown a little longer than they need to be: those that come in later do not make them ambiguous."""
 
 
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
-    """Import every path; the status says whether all of them came in."""
-    outcomes: list[dict[str, Any]] = []
-    for path in map(os.path.abspath, options.paths):
-        async for source in _sessions(local, path, outcomes):
-            outcomes.append(await _import(local, source))
-            if not options.json:
-                _show(local, outcomes[-1], terminal)
-    failed = [outcome for outcome in outcomes if "error" in outcome]
-    if options.json:
-        terminal.json(encode({"imports": outcomes}))
-    else:
-        for outcome in failed:
-            if "shown" not in outcome:
-                _show(local, outcome, terminal)
-        if len(outcomes) > 1:
-            summary = f"{counted(len(outcomes) - len(failed), 'session')} imported"
-            terminal.line(summary + (f", {len(failed)} not" if failed else ""))
-    return FAILED if failed else OK
+    """List what is there, or import it; the status says whether all of it came in."""
+    if options.client is not None and options.client not in CLIENTS:
+        raise BadArgumentsError(f"--client {options.client}: sessions of {', '.join(CLIENTS)} can be imported")
+    if options.scan:
+        return await _scan(local, options, terminal)
+    if not options.paths:
+        raise BadArgumentsError(
+            "which sessions? give a file or a folder; `lockstitch import --scan` lists what is there"
+        )
+    return await _import_all(local, options, terminal)
 
 
-async def _sessions(local: Local, path: str, outcomes: list[dict[str, Any]]) -> AsyncIterator[str]:
-    """The session files that a path means: itself, or all that lie below it."""
-    if not _is_folder(path):
-        yield path
-        return
-    found = False
-    for client in _CLIENTS:
+# -- what is there ------------------------------------------------------------------------------------------------
+async def _sessions(local: Local, options: argparse.Namespace, root: str | None) -> AsyncIterator[dict[str, Any]]:
+    """The sessions below a folder, or where the tools keep theirs, that the options mean; the last used first."""
+    found: list[dict[str, Any]] = []
+    for client in CLIENTS if options.client is None else (options.client,):
         cursor: str | None = None
         while True:
             page = await local.ask(
                 "conversationImport/source/scan",
                 sourceClient=client,
-                sourceRoot=path,
+                sourceRoot=root,
+                projectPath=_absolute(options.project),
+                query=options.search,
                 includeArchived=True,
                 limit=500,
                 cursor=cursor,
             )
-            for thread in page["threads"]:
-                found = True
-                yield thread["sourcePath"]
+            found += page["threads"]
             cursor = page["nextCursor"]
             if cursor is None:
                 break
+    found.sort(key=lambda one: one["updatedAt"], reverse=True)
+    for one in found[: options.limit]:
+        yield one
+
+
+async def _scan(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
+    found: list[dict[str, Any]] = []
+    for path in options.paths or [None]:
+        found += [one async for one in _sessions(local, options, _absolute(path))]
+    if options.json:
+        terminal.json(encode({"threads": found}))
+        return OK
     if not found:
-        error = NotFoundError("no sessions of Codex or Claude Code were found in this folder", kind="sourceNotFound")
-        outcomes.append(_failure(path, {"kind": error.kind, "message": error.message}))
+        terminal.line("No sessions of other tools were found.")
+        return OK
+    wide = terminal.width >= 120
+    ids = short_ids([one["sourceThreadId"] for one in found])
+    id_width = max(7, *(len(short) for short in ids.values()))
+    head = f"{'SESSION':{id_width}}  {'TOOL':6}  {'LAST USED':16}  {'SIZE':>8}  IN?  "
+    rest = terminal.width - len(head)
+    project_width = rest // 2 if wide else 0
+    terminal.line(terminal.paint(head + (padded("PROJECT", project_width) if wide else "") + "TITLE", "dim"))
+    for one in found:
+        is_in = terminal.paint("yes", "green") if one.get("importedThreadId") else "   "
+        used = f"{moment_of(one['updatedAt']):16}  {sized(one['bytes']):>8}"
+        project = padded(one_line(one.get("projectPath") or ""), project_width - 2) + "  " if wide else ""
+        title = cut(one_line(one.get("title") or one["sourcePath"]), rest - project_width)
+        short = terminal.paint(padded(one_line(ids[one["sourceThreadId"]]), id_width), "cyan")
+        terminal.line(
+            f"{short}  {one['sourceClient']:6}  {used}  {is_in}  {terminal.paint(project, 'dim')}{title}".rstrip()
+        )
+    new = sum(1 for one in found if not one.get("importedThreadId"))
+    size = sized(sum(one["bytes"] for one in found))
+    terminal.line(terminal.paint(f"{counted(len(found), 'session')}, {size}, {new} of them not in yet", "dim"))
+    return OK
+
+
+# -- taking it over -----------------------------------------------------------------------------------------------
+async def _import_all(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
+    outcomes: list[dict[str, Any]] = []
+    paths = [path async for path in _files(local, options, outcomes)]
+    progress = Progress(Terminal.silent() if options.json else terminal, len(paths))
+    if not options.json:
+        for outcome in outcomes:
+            _show(outcome, "", terminal)
+    for path in paths:
+        outcome = await _import(local, path, progress)
+        outcomes.append(outcome)
+        progress.clear()
+        if not options.json:
+            thread_id = str(outcome.get("result", {}).get("threadId", ""))
+            shown = short_ids(local.thread_ids(), least=13).get(thread_id) or thread_id
+            _show(outcome, shown, terminal)
+        progress.step()
+    progress.clear()
+    failed = sum(1 for outcome in outcomes if "error" in outcome)
+    if options.json:
+        terminal.json(encode({"imports": outcomes}))
+    elif len(outcomes) > 1:
+        summary = f"{counted(len(outcomes) - failed, 'session')} imported"
+        terminal.line(summary + (f", {failed} not" if failed else ""))
+    return FAILED if failed else OK
+
+
+async def _files(local: Local, options: argparse.Namespace, outcomes: list[dict[str, Any]]) -> AsyncIterator[str]:
+    """The session files that the paths mean: themselves, or all that lie below them."""
+    for path in map(os.path.abspath, options.paths):
+        if not _is_folder(path):
+            yield path
+            continue
+        found = False
+        async for session in _sessions(local, options, path):
+            found = True
+            yield session["sourcePath"]
+        if not found:
+            tools = " or ".join(CLIENTS)
+            error = NotFoundError(f"no such sessions of {tools} were found in this folder", kind="sourceNotFound")
+            outcomes.append(_failure(path, {"kind": error.kind, "message": error.message}))
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else os.path.abspath(path)
 
 
 def _is_folder(path: str) -> bool:
     return os.path.isdir(path)
 
 
-async def _import(local: Local, path: str) -> dict[str, Any]:
+async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]:
     """Import one session file; a failure is an outcome, so that it stops none of the others."""
+    name = one_line(os.path.basename(path))
     try:
+        if _is_ours(path):
+            found = await local.ask("thread/import", path=path)
+            result = {field: found[field] for field in ("imported", "duplicates")}
+            return {
+                "sourcePath": path,
+                "sourceClient": "lockstitch",
+                "result": {"threadId": found["thread"]["id"], **result},
+            }
         job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
         while job["status"] in ("queued", "running"):
+            known = job["progress"]
+            progress.show(known["completedItems"], known["totalItems"], f"{known['phase'].replace('_', ' ')}  {name}")
             await asyncio.sleep(_LOOK_SECONDS)
             job = (await local.ask("conversationImport/job/read", jobId=job["jobId"]))["job"]
     except LockstitchError as error:
@@ -86,31 +173,39 @@ async def _import(local: Local, path: str) -> dict[str, Any]:
     return {"sourcePath": path, "sourceClient": job["sourceClient"], "result": job["result"]}
 
 
+def _is_ours(path: str) -> bool:
+    """Whether it is a bundle, or the lines of a thread, that `lockstitch export` wrote."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(12).startswith((b"PK\3\4", b'{"sequence":'))
+    except OSError:
+        return False
+
+
 def _failure(path: str, error: dict[str, Any]) -> dict[str, Any]:
     return {"sourcePath": path, "error": error}
 
 
-def _show(local: Local, outcome: dict[str, Any], terminal: Terminal) -> None:
-    name = one_line(os.path.basename(outcome["sourcePath"]))
+def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
+    name = one_line(os.path.basename(outcome["sourcePath"]) or outcome["sourcePath"])
     if "error" in outcome:
         reason = one_line(str(outcome["error"].get("message")))
         terminal.line(f"{terminal.paint('failed', 'red')}  {name}: {reason}")
-        outcome["shown"] = True
         return
     result = outcome["result"]
-    thread_id = result["threadId"]
-    short = short_ids(local.thread_ids()).get(thread_id) or str(thread_id)
     new = [
         counted(result[field], noun)
-        for field, noun in (("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint"))
-        if result[field]
+        for field, noun in (
+            *(("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint")),
+            ("imported", "event"),  # of a thread that was exported
+        )
+        if result.get(field)
     ]
     said = ", ".join(new) if new else "nothing new"
-    if result["damaged"]:
+    if result.get("damaged"):
         said += f", {counted(result['damaged'], 'unreadable line')}"
-    text = f"  {outcome['sourceClient']}: {said}  "
-    terminal.line(
-        terminal.paint(short, "cyan")
-        + text
-        + terminal.paint(cut(name, max(20, terminal.width - len(short + text))), "dim")
-    )
+    head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))
+    text = f"  {outcome['sourceClient']:6}  {said}  "
+    room = terminal.width - cells(head + text)
+    shown = terminal.paint(cut(name, room), "dim") if room > 8 else ""
+    terminal.line((terminal.paint(head, "cyan") + text + shown).rstrip())

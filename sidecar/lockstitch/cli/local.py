@@ -6,7 +6,7 @@ Invariant: params are checked by the registry's models, so that a command can as
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lockstitch.cli.outcome import BadArgumentsError
-from lockstitch.codec import decode, encode
+from lockstitch.codec import decode, encoded_pieces
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import InvalidError, LockstitchError, RefusedError, StorageError
 from lockstitch.operations.call import Call
@@ -28,8 +28,15 @@ from lockstitch_protocol.retired import RETIRED_METHODS
 DRAIN_FAILED = "Not everything that was accepted could be stored."
 
 
+Tell = Callable[[str, bytes], None]
+"""What a command hears while it waits: a notification's method and its params as JSON."""
+
+
 class _Nobody:
-    """The connection of a command: takes messages of any size and hears no notifications."""
+    """The connection of a command: takes messages of any size and hears what it asked to be told."""
+
+    def __init__(self, told: Tell | None = None) -> None:
+        self._told = told
 
     @property
     def max_message_bytes(self) -> int | None:
@@ -40,7 +47,8 @@ class _Nobody:
         return False
 
     async def notify(self, method: str, params: bytes) -> None:
-        del method, params
+        if self._told is not None:
+            self._told(method, params)
 
 
 class Local:
@@ -51,8 +59,8 @@ class Local:
         self._runtime = runtime
         self._connection = _Nobody()
 
-    async def call(self, method: str, params: dict[str, Any]) -> bytes:
-        """The result of a method as encoded JSON. Raises LockstitchError."""
+    async def call(self, method: str, params: dict[str, Any], told: Tell | None = None) -> bytes:
+        """The result of a method as encoded JSON; `told` hears what comes before it. Raises LockstitchError."""
         operation = OPERATIONS.get(method)
         if operation is None:
             raise _no_operation(method)
@@ -60,9 +68,9 @@ class Local:
             checked = METHODS[method].params.model_validate(params)
         except ValidationError as error:
             raise _invalid(error) from None
-        call = Call(self._connection, None, params)
+        call = Call(self._connection if told is None else _Nobody(told), None, params)
         try:
-            return encode(await operation(self._runtime, call, checked))
+            return b"".join(encoded_pieces(await operation(self._runtime, call, checked)))
         finally:
             for follow in call.after_reply:
                 follow()
@@ -70,6 +78,11 @@ class Local:
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """The result of a method, decoded; params that are None are left out. Raises LockstitchError."""
         return decode(await self.call(method, {name: value for name, value in params.items() if value is not None}))
+
+    @property
+    def root_id(self) -> str:
+        """Names the data root in the workspaces that it wrote to."""
+        return self._runtime.root_id
 
     # -- threads by a part of their id ------------------------------------------------------------
     def thread_ids(self) -> list[str]:

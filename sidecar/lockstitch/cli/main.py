@@ -19,7 +19,7 @@ from lockstitch.cli.grammar import HelpWantedError, Verb
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit status."""
-    if argv[:1] == ["--complete"]:  # what the scripts of `lockstitch completion` ask
+    if argv and argv[0] == "--complete":  # what the scripts of `lockstitch completion` ask
         from lockstitch.cli.completion import complete
 
         return complete(argv[1:], terminal.of_process())

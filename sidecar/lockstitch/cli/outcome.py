@@ -52,6 +52,11 @@ def report(error: BaseException, *, as_json: bool) -> int:
     return INTERNAL
 
 
+def complain(error: LockstitchError) -> None:
+    """Say on standard error what went wrong with a part, where the rest goes on."""
+    _say(error.message, {}, as_json=False)
+
+
 def _say(message: str, facts: dict[str, object], *, as_json: bool) -> None:
     if as_json:
         from lockstitch.codec import encode

@@ -28,7 +28,10 @@ class Pager(io.TextIOBase):
         """Write, or hold back. Raises BrokenPipeError when the reader has had enough."""
         if self._process is not None:
             assert self._process.stdin is not None
-            self._process.stdin.write(text.encode("utf-8", "replace"))
+            try:
+                self._process.stdin.write(text.encode("utf-8", "replace"))
+            except OSError as error:  # COMPAT: Windows says EINVAL for a pipe that nobody reads
+                raise BrokenPipeError(error.errno, "the pager was left") from error
         elif self._held is None:
             self._output.write(text)
         else:

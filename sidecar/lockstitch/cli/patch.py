@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, harmless
+from lockstitch.cli.text import counted, cut, harmless
 
 
-def patch_lines(unified: str, terminal: Terminal, *, headers: bool = True, most: int | None = None) -> Iterator[str]:
-    """The lines of a diff in colour. `headers` False: hunks only. `most`: so many lines, then how many more."""
+def patch_lines(
+    unified: str, terminal: Terminal, *, headers: bool = True, most: int | None = None, width: int | None = None
+) -> Iterator[str]:
+    """The lines of a diff in colour. `headers` False: hunks only. `most`: so many lines, then how many more. `width`:
+    longer lines are cut."""
     marked = list(_marked(unified))
     if not headers and any(in_hunk for _, in_hunk in marked):
         marked = [(line, in_hunk) for line, in_hunk in marked if in_hunk]
@@ -18,7 +21,8 @@ def patch_lines(unified: str, terminal: Terminal, *, headers: bool = True, most:
         if most is not None and number == most and len(marked) > most + 1:
             yield terminal.paint(f"… {counted(len(marked) - number, 'more line')}", "dim")
             return
-        yield terminal.paint(harmless(line).expandtabs(4), *_colours(line, in_hunk=in_hunk))
+        text = harmless(line).expandtabs(4)
+        yield terminal.paint(text if width is None else cut(text, width), *_colours(line, in_hunk=in_hunk))
 
 
 def _marked(unified: str) -> Iterator[tuple[str, bool]]:

@@ -7,7 +7,7 @@ import argparse
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import one_line
+from lockstitch.cli.text import cut, one_line
 from lockstitch.codec import encode
 
 
@@ -18,6 +18,7 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     if options.json:
         terminal.json(encode(result))
     else:
-        name = one_line(result["thread"]["name"])
-        terminal.line(f"{terminal.paint(result['thread']['id'], 'cyan')} is now called {terminal.paint(name, 'bold')}")
+        thread = result["thread"]
+        name = cut(one_line(thread["name"]), terminal.width - len(thread["id"]) - 2)
+        terminal.line(f"{terminal.paint(thread['id'], 'cyan')}  {name}")
     return OK

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import AsyncIterator
 from typing import Any
 
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, cut, moment, one_line, wrapped
+from lockstitch.cli.text import cells, counted, cut, moment, one_line, padded, short_ids, wrapped
 from lockstitch.cli.threads import title_of
-from lockstitch.cli.transcript import Transcript
-from lockstitch.cli.turns import turn_id, turns
+from lockstitch.cli.transcript import Transcript, summary_of
+from lockstitch.cli.turns import turn_id, turn_ids, turns
 from lockstitch.codec import encode
 
 
@@ -20,16 +21,28 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     thread_id = local.thread_id(options.thread)
     thread = (await local.ask("thread/read", threadId=thread_id))["thread"]
     wanted = None if options.turn is None else await turn_id(local, thread["id"], options.turn)
+    if options.json and options.items:
+        found = [entry async for entry in _all_items(local, thread["id"], wanted)]
+        terminal.json(encode({"threadId": thread["id"], "items": found}))
+        return OK
     if options.json:
         thread["turns"] = [turn async for _, turn in turns(local, thread["id"]) if wanted in (None, turn["id"])]
         terminal.json(encode({"thread": thread}))
         return OK
     terminal.lines(*heading(thread, terminal), "")
+    if options.items:
+        await _items(local, thread["id"], wanted, terminal)
+        return OK
     transcript = Transcript(terminal, full=options.full)
     async for number, turn in turns(local, thread["id"]):
         if wanted in (None, turn["id"]):
             terminal.lines(*transcript.turn(number, turn))
     return OK
+
+
+def _origin(thread: dict[str, Any]) -> str:
+    source = one_line(str(thread["source"]))
+    return "" if source == "unknown" else f"  from {source}"
 
 
 def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
@@ -45,7 +58,7 @@ def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
         facts.append("archived")
     lines = [
         terminal.paint(cut(one_line(title_of(thread)), width), "bold"),
-        terminal.paint(thread["id"], "cyan") + terminal.paint(f"  from {one_line(str(thread['source']))}", "dim"),
+        terminal.paint(thread["id"], "cyan") + terminal.paint(_origin(thread), "dim"),
         terminal.paint(" · ".join(facts), "dim"),
     ]
     if thread["cwd"]:
@@ -54,3 +67,30 @@ def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
         text = "Parts of this thread are lost: `lockstitch doctor` says what was set aside."
         lines += [terminal.paint(line, "red") for line in wrapped(text, width)]
     return lines
+
+
+async def _all_items(local: Local, thread_id: str, wanted: str | None) -> AsyncIterator[dict[str, Any]]:
+    """`{turnId, item}` of every item, or of those of one turn."""
+    cursor: str | None = None
+    while True:
+        page = await local.ask("thread/items/list", threadId=thread_id, turnId=wanted, cursor=cursor, limit=500)
+        for entry in page["data"]:
+            yield entry
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return
+
+
+async def _items(local: Local, thread_id: str, wanted: str | None, terminal: Terminal) -> None:
+    """One line an item: its turn, its id, what it is."""
+    numbers = {turn: number for number, turn in enumerate(await turn_ids(local, thread_id), 1)}
+    found = [entry async for entry in _all_items(local, thread_id, wanted)]
+    ids = short_ids([entry["item"]["id"] for entry in found])
+    id_width = min(16, max((cells(one_line(short)) for short in ids.values()), default=8))
+    terminal.line(terminal.paint(f"{'TURN':>4}  {'ITEM':{id_width}}  {'KIND':16}  WHAT", "dim"))
+    for entry in found:
+        item = entry["item"]
+        number = str(numbers.get(entry["turnId"], "?"))
+        head = f"{number:>4}  {terminal.paint(padded(one_line(ids[item['id']]), id_width), 'cyan')}  "
+        kind = padded(one_line(str(item["type"])), 16)
+        terminal.line(f"{head}{kind}  {cut(summary_of(item), terminal.width - id_width - 26)}".rstrip())

@@ -134,10 +134,16 @@ def of_process(colour: str = "auto", *, paged: bool = False) -> Terminal:
     return Terminal(
         output,
         coloured=may_colour if colour == "auto" else colour == "always",
-        width=max(40, size.columns if is_terminal else 80),
+        width=max(40, size.columns if is_terminal else _columns_of_variable()),
         is_terminal=is_terminal,
         keyboard=keyboard,
     )
+
+
+def _columns_of_variable() -> int:
+    """Into a pipe or a file: what COLUMNS says, else 80."""
+    said = os.environ.get("COLUMNS", "")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 5 else 80
 
 
 def let_go_of_stdout() -> None:

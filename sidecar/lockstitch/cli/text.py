@@ -10,9 +10,11 @@ import unicodedata
 from collections.abc import Iterator
 
 _HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
+_JOINERS = "\u200c\u200d"
+"""They belong to Persian, Indian scripts and emoji, and move nothing."""
 _TAB = 4
 
 
@@ -41,8 +43,8 @@ def cells(text: str) -> int:
 
 
 def _cells_of(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
+    if unicodedata.category(character) in ("Mn", "Me") or character in _JOINERS or "\u1160" <= character <= "\u11ff":
+        return 0  # marks, joiners, and the vowels and finals of Hangul written in parts
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
@@ -86,6 +88,11 @@ def wrapped(text: str, width: int) -> Iterator[str]:
         yield current
 
 
+def wrapped_exactly(text: str, width: int) -> list[str]:
+    """A line in pieces of at most that width, with every space where it is; at least one piece."""
+    return [text] if cells(text) <= width else _pieces(text, width)
+
+
 def _pieces(word: str, width: int) -> list[str]:
     """A word in pieces of at most that width; the last one may be shorter."""
     found = [""]
@@ -116,6 +123,16 @@ def moment_of(timestamp: str) -> str:
 
     try:
         return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return one_line(timestamp)
+
+
+def time_of(timestamp: str) -> str:
+    """The time of day of a time of the wire, RFC 3339, to the millisecond, as the clock on the wall shows it."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(timestamp).astimezone().strftime("%H:%M:%S.%f")[:12]
     except (OverflowError, ValueError, OSError):
         return one_line(timestamp)
 

@@ -104,7 +104,8 @@ class Transcript:
             facts = [] if patch or mark != "±" else ["recorded"]
             yield self._headline(mark, path, item, facts, colour="cyan")
             most = None if self._full else _PATCH_LINES
-            for line in patch_lines(patch, self._terminal, headers=False, most=most):
+            width = None if self._full else self._width - 4
+            for line in patch_lines(patch, self._terminal, headers=False, most=most, width=width):
                 yield "    " + line
 
     def _mcp_call(self, item: dict[str, Any]) -> Iterator[str]:
@@ -199,6 +200,24 @@ _WRITERS: dict[str, Callable[[Transcript, dict[str, Any]], Iterator[str]]] = {
     "imageView": Transcript._image,  # pyright: ignore[reportPrivateUsage]
     "contextCompaction": Transcript._compaction,  # pyright: ignore[reportPrivateUsage]
 }
+
+
+def summary_of(item: dict[str, Any]) -> str:
+    """What an item is about, on one line."""
+    match item.get("type"):
+        case "userMessage":
+            said = " ".join(_part_text(part) for part in _objects(item.get("content")))
+        case "reasoning":
+            said = " ".join(_strings(item.get("summary")) or _strings(item.get("content")))
+        case "commandExecution":
+            said = _text(item.get("command"))
+        case "fileChange":
+            said = ", ".join(_text(change.get("path")) for change in _objects(item.get("changes")))
+        case "mcpToolCall" | "dynamicToolCall":
+            said = f"{_text(item.get('tool'))} {_arguments_text(item.get('arguments'))}"
+        case _:
+            said = _text(item.get("text") or item.get("query") or item.get("path"))
+    return one_line(said)
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -10,9 +10,33 @@ PRODUCT = Group(
         Verb(
             "doctor",
             "say where everything is, whether it is sound, and what to do if not",
+            arguments=(
+                Argument("--relink", "link threads whose workspace moved to where it was found (asks first)"),
+                Argument("--yes", "do it without asking", short="-y"),
+            ),
             examples=(
                 Example("lockstitch doctor", "a look at everything; the exit status is 1 if something is wrong"),
                 Example("lockstitch doctor --json", "the same for programs"),
+                Example("lockstitch doctor --relink --yes", "after a workspace was moved or renamed"),
+            ),
+        ),
+        Verb(
+            "storage",
+            "say what is stored, check it, make the database anew, or clear what nothing refers to",
+            arguments=(
+                Argument(
+                    "action",
+                    "what to do (default report); clear only lists, unless it is told --yes",
+                    one_of("ACTION", "report", "verify", "rebuild", "clear"),
+                    "report",
+                    count="optional",
+                ),
+                Argument("--yes", "clear: remove what is listed", short="-y"),
+            ),
+            examples=(
+                Example("lockstitch storage", "bytes and files by kind, the largest threads, the database"),
+                Example("lockstitch storage verify", "sums, contents and rows; the status is 1 if something differs"),
+                Example("lockstitch storage clear", "what could be removed, and why; nothing is"),
             ),
         ),
         Verb(

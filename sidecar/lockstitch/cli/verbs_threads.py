@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lockstitch.cli.grammar import NAME, PATH, THREAD, TURN, Argument, Example, Group, Verb
+from lockstitch.cli.grammar import COUNT, FOLDER, NAME, PATH, TEXT, THREAD, TURN, Argument, Example, Group, Value, Verb
 from lockstitch.cli.verbs_files import YES
 from lockstitch.cli.verbs_reading import WHICH_THREAD
 
@@ -13,14 +13,26 @@ THREADS = Group(
     (
         Verb(
             "import",
-            "take over sessions that other tools wrote",
-            arguments=(Argument("paths", "a session file, or a folder with sessions in it", PATH, count="many"),),
+            "take over sessions that other tools wrote, and threads that were exported",
+            arguments=(
+                Argument("paths", "a session file, a folder with sessions in it, or a bundle", PATH, count="any"),
+                Argument("--scan", "list what is there and whether it is in already; import nothing"),
+                Argument("--client", "only sessions of this tool: codex, claude, gemini", Value("TOOL")),
+                Argument("--project", "only sessions that worked in this directory", FOLDER),
+                Argument("--search", "only sessions whose title, project or id contains it", TEXT),
+                Argument("--limit", "at most so many, the last used first", COUNT),
+            ),
             examples=(
+                Example("lockstitch import --scan", "what the tools on this machine left behind"),
                 Example(
                     "lockstitch import session.jsonl", "one session; again is a no-op, a grown one adds what is new"
                 ),
+                Example("lockstitch import . --project /home/ada/almanac", "the sessions below here of one project"),
             ),
-            notes=("One session that cannot be imported stops none of the others; the exit status is 1 then.",),
+            notes=(
+                "Without a path, --scan looks where Codex, Claude Code and Gemini CLI keep their sessions. One session "
+                "that cannot be imported stops none of the others; the exit status is 1 then.",
+            ),
             module="imports",
         ),
         Verb(

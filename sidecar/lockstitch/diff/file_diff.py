@@ -36,6 +36,9 @@ class FileDiff:
     eol_changed: bool = False
     mode_changed: bool = False
     renamed: bool = False
+    before: dict[str, Any] | None = None
+    """`{bytes, encoding, eol?, mode?}` of the side; None: no file there."""
+    after: dict[str, Any] | None = None
 
     def as_wire(self) -> dict[str, Any]:
         """The contract's `diff`; flags that are optional there are left out when false."""
@@ -57,6 +60,9 @@ class FileDiff:
         ):
             if value:
                 wire[name] = True
+        if self.binary or self.encoding_changed or self.eol_changed or self.mode_changed:
+            # What cannot be seen in lines is named.
+            wire["before"], wire["after"] = self.before, self.after
         return wire
 
 
@@ -122,7 +128,16 @@ def diff_files(
         eol_changed=old_eol != new_eol and {old_eol, new_eol} <= _LINE_ENDS,
         mode_changed=mode_changed,
         renamed=renamed,
+        before=_side(before, old_encoding, old_eol, before_mode),
+        after=_side(after, new_encoding, new_eol, after_mode),
     )
+
+
+def _side(data: bytes | None, encoding: str | None, eol: str | None, mode: str | None) -> dict[str, Any] | None:
+    if data is None:
+        return None
+    told = {"bytes": len(data), "encoding": encoding, "eol": eol, "mode": mode}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _described(data: bytes | None) -> tuple[str | None, str | None]:

@@ -11,7 +11,7 @@ from lockstitch.codec import canonical
 from lockstitch.errors import UnavailableError
 from lockstitch.exports.lines import parsed, redacted_payloads, summed_again
 from lockstitch.exports.redaction import Redactor
-from lockstitch.timeline.reducer import preview_of
+from lockstitch.timeline.previews import preview_of
 
 GetContent = Callable[[str], bytes]
 """The bytes of a sha256; raises UnavailableError."""
@@ -110,12 +110,19 @@ class ThreadFacts:
         }
 
 
-def redacted(facts: ThreadFacts, get: GetContent) -> ThreadFacts:
-    """The same facts without secrets."""
+def redacted(facts: ThreadFacts, get: GetContent, pulse: Callable[[], None] = lambda: None) -> ThreadFacts:
+    """The same facts without secrets. `pulse` is called now and then, and may raise to end it."""
     lines = parsed(facts.lines)
     redactor = Redactor(_ids(facts, lines))
-    left_out = {use.sha256 for use in facts.contents if _holds_a_secret(redactor, use, get)}
-    payloads = list(redacted_payloads(lines, redactor))
+    left_out: set[str] = set()
+    for use in facts.contents:
+        pulse()
+        if _holds_a_secret(redactor, use, get):
+            left_out.add(use.sha256)
+    payloads: list[bytes] = []
+    for payload in redacted_payloads(lines, redactor):
+        pulse()
+        payloads.append(payload)
     thread = redactor.value(facts.thread)
     projected = facts.projected
     names = {use.sha256: use.name for use in facts.contents}

@@ -41,6 +41,11 @@ class ChainedFile(io.RawIOBase):
         super().close()
 
 
+def open_lines(thread: SourceThread) -> io.RawIOBase | io.BytesIO:
+    """The lines of a thread's source, from their start."""
+    return ChainedFile(thread.files) if thread.document is None else io.BytesIO(thread.document)
+
+
 def with_earlier_files(thread: SourceThread, describe: Callable[[Path], SourceThread]) -> SourceThread:
     """The thread with the files that its own goes on from, as far as they can be found; its head is the first's."""
     if thread.base is None:

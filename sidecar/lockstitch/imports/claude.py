@@ -12,6 +12,7 @@ from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports import claude_head, claude_tools
+from lockstitch.imports.claude_backups import ClaudeBackups, with_backup
 from lockstitch.imports.claude_edits import EDITORS, read_edit
 from lockstitch.imports.claude_usage import ClaudeUsage
 from lockstitch.imports.edits import record_edit
@@ -49,14 +50,15 @@ class ClaudeReading(JsonlReading):
         self._usage = ClaudeUsage(self.composer)
         self._seen: dict[bytes, tuple[bytes, str | None]] = {}
         """uuid digest → (content digest, turn in which it was read)."""
+        self._copies: set[bytes] = set()
         self._summaries: dict[str, str] = {}
+        self._backups = ClaudeBackups(thread)
         self._workspace: str | None = None
         """The first directory that a line names; later ones are where the agent went."""
 
-    def closings(self) -> list[SourceEvent]:
-        """What was held back; see `SourceReading`."""
+    def _held_back(self) -> list[SourceEvent]:
         self._usage.closings()
-        return self.composer.take() + super().closings()
+        return self.composer.take() + super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
@@ -98,6 +100,8 @@ class ClaudeReading(JsonlReading):
                     self._resolve_summary(leaf)
             self.account.skipped[kind] += 1
         elif kind in _STATE:
+            if kind == "file-history-snapshot":
+                self._backups.note(record)
             self.account.skipped[kind] += 1
         else:
             self.composer.keep_opaque(kind if "type" in record else "unknown", record)
@@ -112,8 +116,11 @@ class ClaudeReading(JsonlReading):
 
     def _system(self, record: dict[str, Any]) -> None:
         kind = str(record.get("subtype"))
-        if kind == "compact_boundary":
-            self.composer.add_item({"type": "contextCompaction"}, source_id=string(record.get("uuid")))
+        uuid = string(record.get("uuid"))
+        if kind == "compact_boundary" and self._is_copy(record):
+            self.account.duplicates += 1
+        elif kind == "compact_boundary":
+            self.composer.add_item({"type": "contextCompaction"}, source_id=uuid)
         elif kind in _STATE_SYSTEM:
             self.account.skipped[f"system.{kind}"] += 1
         else:
@@ -128,9 +135,18 @@ class ClaudeReading(JsonlReading):
             return
         # What the person sent while the agent worked stands nowhere else.
         blocks = claude_head.content_blocks({"message": {"content": prompt}})
-        content = _user_content([mapping(block) for block in blocks])
-        if content:
-            self.composer.add_item({"type": "userMessage", "content": content}, source_id=string(record.get("uuid")))
+        content, uuid = _user_content([mapping(block) for block in blocks]), string(record.get("uuid"))
+        if self._is_copy(record):
+            self.account.duplicates += 1
+        elif content:
+            self.composer.add_item({"type": "userMessage", "content": content}, source_id=uuid)
+
+    def _is_copy(self, record: dict[str, Any]) -> bool:
+        """Whether a line that is no message was there before, word for word."""
+        digest = _digest(codec.encode(record))
+        known = digest in self._copies
+        self._copies.add(digest)
+        return known
 
     # ── messages ──
 
@@ -145,7 +161,7 @@ class ClaudeReading(JsonlReading):
         if before is not None:
             self.account.duplicates += 1
             if kind == "assistant":
-                self._usage.note(record)
+                self._usage.note_line(record)
             if before[0] == digest:
                 return
             again = self.composer.has_id(uuid) or self.composer.has_id(f"{uuid}:1")
@@ -234,7 +250,7 @@ class ClaudeReading(JsonlReading):
         if not sidechain:
             self.composer.select_route("anthropic", model)
             turn.outcome = "completed"
-        self._usage.note(record)
+        self._usage.note_line(record)
         blocks = [mapping(block) for block in claude_head.content_blocks(record)]
         for index, block in enumerate(blocks):
             block_id = uuid if uuid is None or len(blocks) == 1 else f"{uuid}:{index + 1}"
@@ -296,6 +312,7 @@ class ClaudeReading(JsonlReading):
             return
         edit = read_edit(name, arguments, result, claude_tools.result_text(block))
         if edit is not None:
+            edit = with_backup(edit, self._backups.edited(edit.path, self._workspace), arguments, result)
             item_id = str(call.item["id"])
             record_edit(self.composer, edit, call_id=item_id, base=cwd, workspace=self._workspace)
 

@@ -124,6 +124,32 @@ def _confirmed(original: str, replacements: list[Replacement], told: dict[str, A
     return fitting.pop() if len(fitting) == 1 else None
 
 
+def has_replacements(arguments: Any, result: Any) -> bool:
+    """Whether an edit tells old and new strings."""
+    return bool(_replacements(mapping(result)) or _replacements(mapping(arguments)))
+
+
+def confirmed_after(original: str, arguments: Any, result: Any) -> str | None:
+    """What an edit made of a content, if its strings lead from it to one result; None if they do not fit."""
+    told = mapping(result)
+    replacements = _replacements(told) or _replacements(mapping(arguments))
+    after = _confirmed(original, replacements, told)
+    if after is None and "\r\n" in original:
+        ends = [Replacement(_crlf(each.old), _crlf(each.new), each.everywhere) for each in replacements]
+        after = _confirmed(original, ends, told)
+    return after
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def fits_growth(before: str, after: str, result: Any) -> bool:
+    """Whether a content grew by as many lines as the tool tells; it must tell it."""
+    growth = _growth(mapping(result))
+    return growth is not None and _lines(after) - _lines(before) == growth
+
+
 def _growth(told: dict[str, Any]) -> int | None:
     hunks = [mapping(hunk) for hunk in sequence(told.get("structuredPatch"))]
     growth = 0

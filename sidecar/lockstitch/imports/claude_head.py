@@ -29,6 +29,8 @@ def is_claude(line: dict[str, Any]) -> bool:
         return "leafUuid" in line
     if kind == "file-history-snapshot":
         return "snapshot" in line
+    if kind in ("user", "assistant") and "message" in line and isinstance(line.get("uuid"), str):
+        return True
     return isinstance(line.get("sessionId"), str) and isinstance(kind, str) and "payload" not in line
 
 
@@ -37,14 +39,16 @@ def is_conversation(line: dict[str, Any]) -> bool:
     return line.get("type") in ("user", "assistant")
 
 
-def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> SourceThread:
-    """The thread, from the first lines of its file."""
+def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]], *, lines: int) -> SourceThread | None:
+    """The thread, from at most `lines` lines of its file; None where there is no message in it yet."""
     first: dict[str, Any] | None = None
     facts: dict[str, str | None] = dict.fromkeys(("sessionId", "cwd", "version", "gitBranch", "entrypoint"))
     created = model = preview = title = agent = None
     sidechain: bool | None = None
+    read = 0
     for line in head:
-        first = first or line
+        read += 1
+        first = first or (line if is_conversation(line) else None)
         for name in facts:
             facts[name] = facts[name] or string(line.get(name))
         created = created or (timestamp(line.get("timestamp")) if is_conversation(line) else None)
@@ -58,6 +62,8 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
         if preview and model:
             break
     session = facts["sessionId"]
+    if first is None and (session is None or read < lines):
+        return None
     thread_id = f"agent-{agent}" if agent else session
     parent = session if agent and session != thread_id else None
     return SourceThread(

@@ -7,13 +7,16 @@ Invariant: usage is the growth of the totals, or the records of single requests 
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
+from lockstitch import codec
 from lockstitch.imports import codex_head
+from lockstitch.imports.chain import open_lines
 from lockstitch.imports.codex_items import CodexItems
 from lockstitch.imports.fields import mapping, string, timestamp, whole
 from lockstitch.imports.jsonl import JsonlReading
-from lockstitch.imports.lines import SourceLine
+from lockstitch.imports.lines import SourceLine, read_lines
 from lockstitch.imports.source import SourceEvent, SourceThread
 
 _STATE = frozenset({"turn_context", "world_state"})
@@ -36,18 +39,23 @@ class CodexReading(JsonlReading):
         self._totals: dict[str, int] = {}
         self._records = False
         self._met_head = False
+        self._earlier: set[bytes] | None = None
+        """The lines so far, by digest, once another head is met."""
         self._begun: list[tuple[int, str]] = []
         """The turns that were not taken back, each with the ordinal of the line that began it."""
 
-    def closings(self) -> list[SourceEvent]:
-        """What was held back; see `SourceReading`."""
-        return self._items.unanswered_texts() + super().closings()
+    def _held_back(self) -> list[SourceEvent]:
+        self._items.count_unanswered_texts()
+        return super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
         record = mapping(line.value)
         self.account.mended += line.mended
         turn = self.composer.turn
         self.composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
+        if self._is_copy(record):
+            self.account.duplicates += 1
+            return
         if not record:
             self.composer.keep_opaque("value", line.value)
         elif self._bare:
@@ -56,6 +64,25 @@ class CodexReading(JsonlReading):
             self._read_record(str(record.get("type")), record)
         if self.composer.turn is not turn and self.composer.turn is not None:
             self._begun.append((whole(record.get("ordinal")) or 0, self.composer.turn.turn_id))
+
+    def _is_copy(self, record: dict[str, Any]) -> bool:
+        """Whether a line behind another head was there before: a session that went on may begin with what it had."""
+        if not self._met_head or self._bare:
+            return False
+        if record.get("type") == "session_meta" and self._earlier is None:
+            self._earlier = set()
+            with open_lines(self.thread) as file:
+                for line in read_lines(file, end=self.composer.line[0]):
+                    if isinstance(line, SourceLine):
+                        self._earlier.add(_digest(line.value))
+            return False
+        if self._earlier is None or record.get("type") == "session_meta" or "timestamp" not in record:
+            return False
+        digest = _digest(record)
+        if digest in self._earlier:
+            return True
+        self._earlier.add(digest)
+        return False
 
     def _read_bare(self, record: dict[str, Any]) -> None:
         if record.get("record_type") == "state":
@@ -205,6 +232,10 @@ class CodexReading(JsonlReading):
             self.composer.keep_opaque("token_count", payload)
         else:
             self.composer.add_usage(_named(used), self._model, f"usage:{self.composer.line[0]}")
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.blake2b(codec.canonical(value), digest_size=12).digest()
 
 
 def _usage(counts: dict[str, Any]) -> dict[str, int]:

@@ -11,8 +11,10 @@ from typing import Any
 from lockstitch.imports.apply_patch import PatchedFile, changed_paths, directory_of, parse_patches
 from lockstitch.imports.codex_calls import CallDetail
 from lockstitch.imports.composer import Composer
-from lockstitch.imports.edits import ABSENT, Edit, is_absolute, record_edit, relative_path
+from lockstitch.imports.edits import ABSENT, Edit, is_absolute, list_outside, record_edit, relative_path
 from lockstitch.imports.fields import mapping, string
+
+_OPS = {"add": "created", "delete": "deleted", "update": "modified"}
 
 
 class CodexEdits:
@@ -62,7 +64,8 @@ class CodexEdits:
             if section.path not in changed and section.move_path not in changed:
                 continue
             if base is None and self.workspace is not None and not is_absolute(section.path):
-                self._composer.account.outside += 1  # relative to a directory that the script does not tell
+                # Relative to a directory that the script does not tell.
+                list_outside(self._composer, section.path, _OPS[section.kind], call_id)
                 continue
             self._record(call_id, _patched(section), base)
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch import codec
+from lockstitch.imports.codex_plain import plain_text
 from lockstitch.imports.fields import mapping, sequence, string, timestamp
 from lockstitch.imports.source import SourceThread
 from lockstitch_protocol.ids import is_thread_id
 
 PREVIEW_CHARACTERS = 200
+_NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _CWD = re.compile(r"<cwd>(.*?)</cwd>|Current working directory: (.+)")
 
 
@@ -32,12 +34,40 @@ def is_bare(first: dict[str, Any]) -> bool:
     )
 
 
+def is_late_head(line: dict[str, Any]) -> bool:
+    """Whether an object further down opens a rollout whose first lines are damaged, or is a line of one."""
+    return line.get("type") in ("session_meta", *_ENVELOPES) and bool(mapping(line.get("payload")))
+
+
+def is_plain(first: dict[str, Any]) -> bool:
+    """Whether it is a line of a chat that was kept without a head, as role and text."""
+    return plain_text(first) is not None and "sessionId" not in first and "created_at" in first
+
+
+def describe_plain(path: Path, size: int, head: Iterable[dict[str, Any]]) -> SourceThread:
+    """The thread of a chat without a head; its id is made from its first line."""
+    lines = list(head)
+    created = timestamp(lines[0].get("created_at"))
+    preview = next((plain_text(line) for line in lines if line.get("role") == "user"), None)
+    return SourceThread(
+        client="codex",
+        source_thread_id=_thread_id(None, lines[0]),
+        path=path,
+        size=size,
+        preview=preview[:PREVIEW_CHARACTERS] if preview else None,
+        created_at=created,
+        updated_at=created,
+        model=next((model for line in lines if (model := string(line.get("model")))), None),
+    )
+
+
 def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> SourceThread:
     """The thread, from the first lines of its file."""
     lines = iter(head)
     first = next(lines)
     bare = is_bare(first)
-    meta = first if bare else mapping(first.get("payload"))
+    met = first.get("type") == "session_meta"
+    meta = first if bare else mapping(first.get("payload")) if met else {}
     git = mapping(meta.get("git"))
     created = timestamp(meta.get("timestamp")) or timestamp(first.get("timestamp"))
     cwd, model, preview = string(meta.get("cwd")), None, None
@@ -53,7 +83,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
             break
     return SourceThread(
         client="codex",
-        source_thread_id=_thread_id(string(meta.get("id")) or string(meta.get("session_id")), first),
+        source_thread_id=_thread_id(string(meta.get("id")) or string(meta.get("session_id")) or _named(path), first),
         path=path,
         size=size,
         preview=preview[:PREVIEW_CHARACTERS] if preview else None,
@@ -84,6 +114,12 @@ def _thread_id(source_id: str | None, first: dict[str, Any]) -> str:
         return source_id
     basis = source_id.encode() if source_id is not None else codec.canonical(first)
     return "codex-" + hashlib.sha256(basis).hexdigest()[:32]
+
+
+def _named(path: Path) -> str | None:
+    """The id in a rollout's own name: all that is left of it where the head is damaged."""
+    found = _NAME.fullmatch(path.name)
+    return found[1] if found else None
 
 
 def _source(source: Any) -> str | None:

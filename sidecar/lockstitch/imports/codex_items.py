@@ -15,7 +15,6 @@ from lockstitch.imports.codex_edits import CodexEdits
 from lockstitch.imports.codex_head import is_context, message_texts
 from lockstitch.imports.composer import Call, Composer
 from lockstitch.imports.fields import mapping, sequence, string
-from lockstitch.imports.source import SourceEvent
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 _OUTPUTS = frozenset(
@@ -62,16 +61,9 @@ class CodexItems:
         for offset, payload in unanswered:
             self._composer.keep_opaque("message.user", payload, key=f"line:{offset}:unanswered")
 
-    def unanswered_texts(self) -> list[SourceEvent]:
-        """The events of those messages as if the file ended here, without changing the reading."""
-        unanswered, opaque = list(self._unanswered), self._composer.account.opaque.copy()
-        turn = self._composer.turn
-        at = None if turn is None else turn.at
-        self.flush_unanswered_texts()
-        self._unanswered, self._composer.account.opaque = unanswered, opaque
-        if turn is not None:
-            turn.at = at
-        return self._composer.take()
+    def count_unanswered_texts(self) -> None:
+        """At the end of the file: their display events may be still to come, so they are not told yet."""
+        self._composer.account.skipped["message.user.unanswered"] = len(self._unanswered)
 
     def user_event(self, payload: dict[str, Any]) -> None:
         """`event_msg/user_message`."""

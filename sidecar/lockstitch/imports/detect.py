@@ -5,18 +5,23 @@ Invariant: a name or a folder decides nothing; what is not supported is refused 
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from lockstitch.errors import InvalidError
-from lockstitch.imports import claude_head, codex_head
+from lockstitch.imports import claude_head, codex_head, gemini_head
 from lockstitch.imports.chain import with_earlier_files
 from lockstitch.imports.claude import ClaudeReading
 from lockstitch.imports.codex import CodexReading
+from lockstitch.imports.codex_plain import PlainReading
+from lockstitch.imports.document import MAX_BYTES, Document, is_document, read_document
 from lockstitch.imports.fields import mapping
+from lockstitch.imports.gemini import GeminiReading
 from lockstitch.imports.lines import SourceLine, read_lines
 from lockstitch.imports.source import SourceReading, SourceThread
 
@@ -25,32 +30,105 @@ HEAD_BYTES = 8 << 20
 SNIFFED_LINES = 20
 CHUNK_BYTES = 64 << 10
 _SNIFFED_BYTES = 4096
-_SUPPORTED = "Codex rollouts (.jsonl, 0.20 and later) and Claude Code transcripts (.jsonl)"
+_PACKED = (
+    (b"\x1f\x8b", "packed with gzip: unpack it first"),
+    (b"(\xb5/\xfd", "packed with zstd: unpack it first"),
+    (b"PK\x03\x04", "a zip file: unpack it first"),
+    (b"\xff\xfe", "text in UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16: save it as UTF-8"),
+    (b"SQLite format 3", "a database"),
+)
+_SUPPORTED = "Codex rollouts (0.20 and later), Claude Code transcripts, and Gemini CLI sessions"
 
 
 def open_source(path: Path) -> SourceReading:
     """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead."""
     thread = with_earlier_files(describe(path), describe)
+    if thread.client == "gemini":
+        return GeminiReading(_with_document(thread))
     head = read_head(thread.files[0])
     if thread.client == "codex":
-        return CodexReading(thread, bare=codex_head.is_bare(next(head)))
+        first = next(head)
+        if codex_head.is_plain(first):
+            return PlainReading(thread)
+        return CodexReading(thread, bare=codex_head.is_bare(first))
     first = next((line for line in head if claude_head.is_conversation(line)), dict[str, Any]())
     return ClaudeReading(thread, sidechain=first.get("isSidechain") is True)
+
+
+def _with_document(thread: SourceThread) -> SourceThread:
+    """The thread with the lines of its document, if it is one; described by all of it."""
+    found = _document(thread.path)
+    if found is None:
+        return thread
+    described = gemini_head.describe_document(thread.path, thread.size, found)
+    return replace(described, document=found.lines, settled=found.settled, size=len(found.lines))
+
+
+def _document(path: Path) -> Document | None:
+    """The document that a file holds, if it is one with messages."""
+    with path.open("rb") as file:
+        if not is_document(file):
+            return None
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise _refuse(path, f"one JSON document of more than {MAX_BYTES >> 20} MiB")
+    found = read_document(path, size)
+    return found if found is not None and found.has_list and gemini_head.is_document(found) else None
 
 
 def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> SourceThread:
     """The thread of a file from its first lines, as many as that takes; raises InvalidError where no reader fits."""
     head = read_head(path, lines=lines, size=size)
     seen: list[dict[str, Any]] = []
+    found = _regular(path)
+    if (document := _described_document(path, found.st_size, size)) is not None:
+        return document
     for line in head:
         seen.append(line)
-        if len(seen) == 1 and codex_head.is_codex(line):
-            return codex_head.describe_thread(path, path.stat().st_size, chain(seen, head))
+        if codex_head.is_codex(line) if len(seen) == 1 else codex_head.is_late_head(line):
+            return codex_head.describe_thread(path, found.st_size, chain([line], head))
+        if gemini_head.is_head(line) and not claude_head.is_claude(line):
+            return gemini_head.describe_lines(path, found.st_size, chain([line], head))
         if claude_head.is_claude(line):
-            return claude_head.describe_thread(path, path.stat().st_size, chain(seen, head))
+            thread = claude_head.describe_thread(
+                path, found.st_size, chain(seen, head), lines=lines if found.st_size <= size else 0
+            )
+            if thread is not None:
+                return thread
+            raise _refuse(path, "a Claude Code transcript without a message")
         if len(seen) == SNIFFED_LINES:
             break
+    if seen and codex_head.is_plain(seen[0]):
+        return codex_head.describe_plain(path, found.st_size, seen)
     raise _refuse(path, _name(path, seen))
+
+
+def _regular(path: Path) -> os.stat_result:
+    """The file's status. A FIFO would keep the reader for ever, and a device may have no end."""
+    try:
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise _refuse(path, "not a regular file")
+        path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidError.at("sourcePath", f"there is no file {path}") from None
+    except OSError as error:
+        raise _refuse(path, "a directory" if path.is_dir() else f"not readable ({error.strerror})") from None
+    return found
+
+
+def _described_document(path: Path, size: int, head_bytes: int) -> SourceThread | None:
+    """The thread of a document, from its beginning where that tells enough."""
+    with path.open("rb") as file:
+        if not is_document(file):
+            return None
+    found = read_document(path, head_bytes) if size > head_bytes else None
+    # Without an id in front of the messages it stands behind them.
+    if found is not None and found.has_list and gemini_head.is_head(found.head):
+        return gemini_head.describe_document(path, size, found)
+    whole = _document(path)
+    return None if whole is None else gemini_head.describe_document(path, size, whole)
 
 
 def _refuse(path: Path, found: str) -> InvalidError:
@@ -60,17 +138,9 @@ def _refuse(path: Path, found: str) -> InvalidError:
 
 def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> Iterator[dict[str, Any]]:
     """The objects among the first lines of a file, read as they are asked for; damaged ones left out."""
-    try:
-        # A FIFO would keep the reader for ever, and a device may have no end.
-        kind = path.stat().st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise _refuse(path, "not a regular file")
-        with path.open("rb") as file:
-            yield from _objects(file, lines, size)
-    except FileNotFoundError:
-        raise InvalidError.at("sourcePath", f"there is no file {path}") from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise _refuse(path, "a directory" if path.is_dir() else f"not readable ({error.strerror})") from None
+    _regular(path)
+    with path.open("rb") as file:
+        yield from _objects(file, lines, size)
 
 
 def _objects(file: BinaryIO, lines: int, size: int) -> Iterator[dict[str, Any]]:
@@ -85,7 +155,7 @@ def _name(path: Path, head: list[dict[str, Any]]) -> str:
     """What else a file is, for the message that refuses it."""
     first = head[0] if head else {}
     if "projectHash" in first:
-        return "a Gemini CLI session"
+        return "a Gemini CLI session without an id"
     if "parts" in mapping(first.get("message")):
         return "a Qwen session"
     if first.get("type") == "session" and "version" in first:
@@ -97,6 +167,9 @@ def _name_document(path: Path) -> str:
     """A file that is one JSON document over many lines, or no JSON."""
     with path.open("rb") as file:
         start = file.read(_SNIFFED_BYTES)
+    for mark, name in _PACKED:
+        if start.startswith(mark):
+            return name
     if not start.strip():
         return "empty"
     if start.lstrip()[:1] not in b"{[":
@@ -104,7 +177,7 @@ def _name_document(path: Path) -> str:
     if start.lstrip()[:1] == b"{" and start.split(b"\n")[0].strip() != b"{":
         return "a JSONL file of an unknown tool"
     for mark, name in (
-        (b'"projectHash"', "a Gemini CLI session"),
+        (b'"projectHash"', "a Gemini CLI session without a message"),
         (b'"trajectory"', "a SWE-agent trajectory"),
         (b'"messages"', "a session of another tool"),
         (b'"role"', "a Cline conversation"),

@@ -44,7 +44,7 @@ def record_edit(composer: Composer, edit: Edit, *, call_id: str, base: str | Non
     """Emit the checkpoint of an edit that succeeded. Returns its relative path, or None if it has none here."""
     path = relative_path(edit.path, base, workspace)
     if path is None:
-        composer.account.outside += 1
+        list_outside(composer, edit.path, edit.op, call_id)
         return None
     before, after = _proven(edit.before), _proven(edit.after)
     composer.account.unproven += (before is None) + (after is None)
@@ -76,6 +76,12 @@ def record_edit(composer: Composer, edit: Edit, *, call_id: str, base: str | Non
     payload |= {"checkpointId": checkpoint_id, "source": "import", "metadata": metadata}
     composer.emit("artifact.snapshot", payload, item_id=checkpoint_id, key=f"checkpoint:{checkpoint_id}")
     return path
+
+
+def list_outside(composer: Composer, path: str, op: str, call_id: str) -> None:
+    """List an edit at a place of which nothing is stored: outside the session's directory, or refused."""
+    composer.account.outside += 1
+    composer.keep_opaque("outsideEdit", {"path": path, "op": op, "callId": call_id})
 
 
 def _proven(side: str | None) -> str | None:

@@ -6,16 +6,40 @@ Invariant: a thread that took a file in pieces reads as one that took it at once
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from typing import Any
 
-from lockstitch.imports.chain import ChainedFile
-from lockstitch.imports.source import Mark, SourceEvent, SourceReading
+from lockstitch import codec
+from lockstitch.imports.chain import open_lines
+from lockstitch.imports.source import Mark, SourceEvent, SourceReading, SourceThread
 
 _BLOCK = 1 << 20
 _ENDS = frozenset({"turn.completed", "turn.failed", "turn.canceled", "turn.interrupted"})
 _TOKENS = ("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an event told, as far as a later telling of it is compared with it."""
+
+    digest: str
+    at: str | None
+    tokens: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, event: SourceEvent) -> Told:
+        """What that event tells."""
+        told = hashlib.sha256(codec.canonical([event.type, event.payload, event.turn_id])).hexdigest()[:16]
+        tokens = tuple(event.payload[name] for name in _TOKENS) if event.type == "provider.usage" else ()
+        return cls(told, event.at, tokens)
+
+    def as_stored(self) -> list[Any]:
+        return [self.digest, self.at, *self.tokens]
+
+    @classmethod
+    def from_stored(cls, stored: list[Any]) -> Told:
+        return cls(stored[0], stored[1], tuple(stored[2:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +51,15 @@ class Held:
     events: int = 0
     closings: frozenset[str] = frozenset()
     """Keys of the events that were written because the file ended there; a longer file may tell otherwise."""
+    told: dict[str, Told] | None = None
+    """What these events told, where the file itself does not tell it any more: the last line of a document."""
 
 
 class PrefixDigest:
     """The digest of the first bytes of a source, taken further as the reading goes on."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._file = ChainedFile(files)
+    def __init__(self, thread: SourceThread) -> None:
+        self._file = open_lines(thread)
         self._digest = hashlib.sha256()
         self.size = 0
 
@@ -62,7 +88,7 @@ class Growth:
     damaged_before: int = 0
     skipped_before: int = 0
     _passed: bool = False
-    _told: dict[str, SourceEvent] = field(default_factory=dict[str, SourceEvent])
+    _told: dict[str, Told] = field(default_factory=dict[str, Told])
     _reopened: set[str] = field(default_factory=set[str])
 
     def events(self) -> Iterator[SourceEvent]:
@@ -77,14 +103,18 @@ class Growth:
     def _pass_mark(self) -> None:
         self._passed = True
         assert self.held is not None
-        self._told = {event.key: event for event in endings(self.reading) if event.key in self.held.closings}
+        if self.held.told is not None:
+            self._told = dict(self.held.told)
+        elif self.reading.thread.settled is None:
+            told = endings(self.reading)
+            self._told = {event.key: Told.of(event) for event in told if event.key in self.held.closings}
         self.title_before = self.reading.title
         self.damaged_before, self.skipped_before = self.reading.damaged, self.reading.skipped
 
-    def endings(self) -> tuple[list[SourceEvent], frozenset[str]]:
-        """What is to be written because the file ends here, and the keys of all that stands for that reason."""
+    def endings(self) -> tuple[list[SourceEvent], list[SourceEvent]]:
+        """What is to be written because the file ends here, and all that stands for that reason."""
         found = endings(self.reading)
-        return [new for event in found for new in self._difference(event)], frozenset(event.key for event in found)
+        return [new for event in found for new in self._difference(event)], found
 
     def _difference(self, event: SourceEvent) -> Iterator[SourceEvent]:
         """The event, or what of it an ending did not tell already."""
@@ -92,6 +122,8 @@ class Growth:
         new: SourceEvent | None = event
         if told is not None:
             new = _beyond(event, told, reopened=event.turn_id in self._reopened)
+            if new is not None and self.held is not None and self.held.told is not None:
+                new = replace(new, key=f"{new.key}@{self.held.events}")  # its own key stands for what it told first
         if new is None:
             return
         if new.turn_id is not None:
@@ -99,15 +131,15 @@ class Growth:
         yield new
 
 
-def _beyond(event: SourceEvent, told: SourceEvent, *, reopened: bool) -> SourceEvent | None:
-    same = (event.type, event.payload, event.turn_id) == (told.type, told.payload, told.turn_id)
+def _beyond(event: SourceEvent, told: Told, *, reopened: bool) -> SourceEvent | None:
+    same = Told.of(event).digest == told.digest
     if event.type in _ENDS:
         # A turn that went on after its ending must end again.
         return None if same and event.at == told.at and not reopened else event
     if same:
         return None
     if event.type == "provider.usage":
-        rest = {name: event.payload[name] - told.payload[name] for name in _TOKENS}
+        rest = {name: event.payload[name] - had for name, had in zip(_TOKENS, told.tokens, strict=True)}
         return replace(event, payload={**event.payload, **rest}) if any(rest.values()) else None
     return event
 

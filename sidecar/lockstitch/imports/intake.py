@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from lockstitch.artifacts.content import available, reference
 from lockstitch.imports.source import Account, SourceEvent
-from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, DiffText, Snapshot
+from lockstitch.timeline.incoming import Incoming
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 
 BATCH_EVENTS = 500

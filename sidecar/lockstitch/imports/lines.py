@@ -45,15 +45,15 @@ class DamagedLine:
 
 
 def read_lines(
-    file: Readable, *, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK
+    file: Readable, *, end: int | None = None, final: bool = False, chunk_bytes: int = CHUNK, start: int = 0
 ) -> Iterator[SourceLine | DamagedLine]:
-    """Read from where the file stands, its start, to byte `end` or its own, a chunk at a time.
+    """Read from where the file stands, its byte `start`, to byte `end` or its own, a chunk at a time.
 
     An unterminated last line counts if it is whole; a torn half is left unread, and is damage only when
     `final` says that nothing more will be written.
     """
-    offset, held, dropped = 0, bytearray(), 0
-    left = (1 << 62) if end is None else end
+    offset, held, dropped = start, bytearray(), 0
+    left = (1 << 62) if end is None else end - start
     while left > 0 and (chunk := file.read(min(chunk_bytes, left))):
         left -= len(chunk)
         position = 0
@@ -79,7 +79,8 @@ def read_lines(
 
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = b" \t\r\x00"
+_BLANK = b" \t\r\x00\x1e"
+"""What may stand around a record: also the padding of a crash, and the separator of JSON text sequences."""
 
 
 def _read_line(data: bytes, offset: int, *, terminated: bool, final: bool) -> Iterator[SourceLine | DamagedLine]:

@@ -5,14 +5,16 @@ Invariant: the counts come from the events that an import would append.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from lockstitch.imports.detect import open_source
 from lockstitch.imports.fields import mapping, sequence, string
 from lockstitch.imports.scan import with_tail
-from lockstitch.imports.source import SourceEvent
+from lockstitch.imports.source import SourceEvent, SourceReading
 
 MAX_TEXT = 4000
 
@@ -22,7 +24,7 @@ def preview(path: Path, *, limit: int = 20) -> dict[str, Any]:
     reading = open_source(path)
     counts = dict.fromkeys(("turn.started", "item.completed", "artifact.snapshot"), 0)
     messages: list[dict[str, Any]] = []
-    for event in reading.events(final=True):
+    for event in chain(reading.events(final=True), _at_end(reading)):
         if event.type in counts:
             counts[event.type] += 1
         if len(messages) < limit and (message := _message(event)) is not None:
@@ -38,6 +40,10 @@ def preview(path: Path, *, limit: int = 20) -> dict[str, Any]:
         },
         "messages": messages,
     }
+
+
+def _at_end(reading: SourceReading) -> Iterator[SourceEvent]:
+    yield from reading.closings()
 
 
 def _message(event: SourceEvent) -> dict[str, Any] | None:

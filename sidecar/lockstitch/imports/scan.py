@@ -19,12 +19,16 @@ from lockstitch.imports.fields import mapping, string, timestamp
 from lockstitch.imports.lines import SourceLine, read_lines
 from lockstitch.imports.source import SourceThread
 
-CLIENTS = ("codex", "claude")
+CLIENTS = ("codex", "claude", "gemini")
 HEAD_LINES = 40
 HEAD_BYTES = 128 << 10
 TAIL_BYTES = 8 << 10
 _TITLES = (b'"customTitle"', b'"aiTitle"', b'"thread_name"')
-_FOLDERS = {"codex": ("sessions",), "claude": ("projects",)}
+_FOLDERS = {"codex": ("sessions",), "claude": ("projects",), "gemini": ("tmp",)}
+_SUFFIXES = (".jsonl", ".json")
+_NO_SESSIONS = frozenset(
+    {"history.jsonl", "session_index.jsonl", "logs.json", "projects.json", "settings.json", "package.json"}
+)
 
 
 def scan_sources(
@@ -80,17 +84,30 @@ def _session_files(client: str | None, root: Path, include_archived: bool) -> It
     if root.is_file():
         yield root
         return
-    names = [name for each in ([client] if client else CLIENTS) for name in _FOLDERS[each]]
-    roots = [root / name for name in names if (root / name).is_dir()]
-    archive = root / "archived_sessions"
-    if roots and include_archived and client != "claude" and archive.is_dir():
-        roots.append(archive)
+    roots: list[Path] = []
+    for each in [client] if client else CLIENTS:
+        for home in (root, root / f".{each}"):
+            roots += [home / name for name in _FOLDERS[each] if _holds_sessions(each, home / name)]
+            if each == "codex" and include_archived and (home / "sessions").is_dir():
+                roots += [folder for folder in (home / "archived_sessions",) if folder.is_dir()]
+    if roots:
+        # What lies in the folder itself counts too: copies that somebody put beside the tool's own.
+        yield from sorted(path for path in root.iterdir() if _is_named_like_one(path.name) and path.is_file())
     for folder in roots or [root]:
         for where, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if include_archived or name != "archived_sessions")
             for name in sorted(files):
-                if name.endswith(".jsonl") and name not in ("history.jsonl", "session_index.jsonl"):
+                if _is_named_like_one(name):
                     yield Path(where, name)
+
+
+def _holds_sessions(client: str, folder: Path) -> bool:
+    # Many a directory has a `tmp`; that of Gemini CLI has sessions two levels down.
+    return folder.is_dir() and (client != "gemini" or any(folder.glob("*/chats")))
+
+
+def _is_named_like_one(name: str) -> bool:
+    return name.endswith(_SUFFIXES) and name not in _NO_SESSIONS
 
 
 def _describe_file(path: Path) -> SourceThread | None:

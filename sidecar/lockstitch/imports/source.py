@@ -21,7 +21,7 @@ class SourceThread:
     """The head of a session file, as far as its first lines tell."""
 
     client: str
-    """codex or claude."""
+    """codex, claude or gemini."""
     source_thread_id: str
     """The tool's own id if it can be a thread id of ours, else one made from it."""
     path: Path
@@ -47,6 +47,12 @@ class SourceThread:
     """When this file was begun: orders the files of one thread."""
     earlier: tuple[Path, ...] = ()
     """The files before this one, in order; `size` is that of all."""
+    project_hash: str | None = None
+    """The digest by which the tool names the directory (Gemini CLI)."""
+    document: bytes | None = None
+    """The lines of a file that is one JSON document, as they were when it was opened; `size` is theirs then."""
+    settled: int | None = None
+    """Where the last line of a document begins: the tool may write it again with more in it."""
     other_paths: tuple[Path, ...] = ()
     """Further files of the same thread that a scan met."""
 
@@ -142,6 +148,11 @@ class SourceReading(Protocol):
     @property
     def title(self) -> str | None:
         """The best title met so far: the person's own, else the tool's."""
+        ...
+
+    @property
+    def found_cwd(self) -> str | None:
+        """The session's directory, where only the lines behind the head told it."""
         ...
 
     @property

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from lockstitch.artifacts.paths import workspace_key
+from lockstitch.codec import ParseError, TooDeepError, canonical, decode
 from lockstitch.errors import ConflictError
 from lockstitch.imports.detect import open_source
-from lockstitch.imports.growth import Growth, Held, PrefixDigest
+from lockstitch.imports.fields import mapping, string
+from lockstitch.imports.growth import Growth, Held, PrefixDigest, Told
 from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation, RecentContents
 from lockstitch.imports.scan import given_title, modified_at
 from lockstitch.imports.source import SourceThread
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.rows import ThreadRow
 
 COUNTED = {"turn.started": "turns", "item.completed": "items", "artifact.snapshot": "checkpoints"}
@@ -42,6 +44,8 @@ class Stored:
     row: ThreadRow
     parts: dict[int, str]
     """Where the files before the last one end, and the digest up to there."""
+    document: dict[str, Any] | None = None
+    """Of a document: the digest of all its lines, and which message was the last."""
 
 
 def key_of_directory(path: str) -> str:
@@ -50,6 +54,25 @@ def key_of_directory(path: str) -> str:
         return workspace_key(path) if os.path.isabs(path) else path
     except (OSError, ValueError):
         return path
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _document_digest(thread: SourceThread) -> str:
+    """Of the messages, and of what is told of the thread beside them."""
+    told = canonical([thread.title, thread.model, thread.cwd, thread.settled])
+    return _sha256(told + b"\n" + (thread.document or b""))
+
+
+def _message_id(lines: bytes, start: int) -> str | None:
+    """What names the message that begins there: its id, else its beginning."""
+    line = lines[start : lines.find(b"\n", start)]
+    try:
+        return string(mapping(decode(line)).get("id")) or _sha256(line) if line else None
+    except (ParseError, TooDeepError):
+        return None  # the half of one that the next import may find whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +106,7 @@ class Steps:
         """Open the source; False if the thread holds all of it. Raises LockstitchError, also where it has changed."""
         reading = open_source(self.path)
         self.thread = reading.thread
-        self._digest = PrefixDigest(self.thread.files)
+        self._digest = PrefixDigest(self.thread)
         held = None if self.stored is None else self.stored.held
         if held is not None and self.stored is not None:
             if self.thread.size in self.stored.parts:
@@ -91,8 +114,12 @@ class Steps:
                 if self._digest.upto(self.thread.size) == self.stored.parts[self.thread.size]:
                     return False
                 self._digest.close()
-                self._digest = PrefixDigest(self.thread.files)
-            if self.thread.size < held.read_bytes or self._digest.upto(held.read_bytes) != held.read_sha256:
+                self._digest = PrefixDigest(self.thread)
+            if (
+                self.thread.size < held.read_bytes
+                or self._digest.upto(held.read_bytes) != held.read_sha256
+                or not self._goes_on(held.read_bytes)
+            ):
                 raise ConflictError(
                     f"The file {self.path.name} is not the one any more that thread {self.thread.source_thread_id} was "
                     "imported from: its beginning has changed. Import it with replaceExisting to make the thread anew.",
@@ -101,10 +128,22 @@ class Steps:
                     reason="sourceChanged",
                     use="replaceExisting",
                 )
-            if self.thread.size == held.read_bytes and self.stored.complete:
+            if self._is_held(self.stored):
                 return False
         self._growth = Growth(reading, held)
         return True
+
+    def _is_held(self, stored: Stored) -> bool:
+        if self.thread.document is None:
+            return self.thread.size == stored.held.read_bytes and stored.complete
+        return stored.document is not None and stored.document["sha256"] == _document_digest(self.thread)
+
+    def _goes_on(self, read_bytes: int) -> bool:
+        """Whether the message that was a document's last is still there, though maybe with more in it."""
+        if self.stored is None or self.stored.document is None or self.thread.document is None:
+            return True
+        last = self.stored.document["last"]
+        return last is None or _message_id(self.thread.document, read_bytes) == last
 
     def close(self) -> None:
         self._pool.shutdown()
@@ -119,17 +158,21 @@ class Steps:
         at, number = (0, 0) if held is None else (held.read_bytes, held.events)
         last = Batch([], at)
         for batch in intake.batches(self._growth.events()):
-            self._begin(first_at, batch.events)
+            self._begin(first_at)
             if last.events:
                 number += len(last.events)
                 yield self._step(last.events, at, last.read_bytes, number, {})
                 at = last.read_bytes
             last = batch
-        endings, keys = self._growth.endings()
+        endings, found = self._growth.endings()
+        keys = {event.key for event in found}
         # The same key may be told again by a longer file: what an end made bears the place of that end.
-        events = last.events + [intake.ready(event, suffix=f"@{thread.size}") for event in endings]
-        self._begin(first_at, events)
-        self.skipped = reading.skipped - self._growth.skipped_before
+        place = f"@{thread.size}" if thread.document is None else ""
+        events = last.events + [intake.ready(event, suffix=place) for event in endings]
+        contents.store()  # the last message of a document may hold file edits
+        self._begin(first_at)
+        # A text that was skipped at an end before may have found its display event since.
+        self.skipped = max(reading.skipped - self._growth.skipped_before, 0)
         self.damaged = reading.damaged - self._growth.damaged_before
         number += len(events)
         name = given_title(thread) or reading.title
@@ -138,15 +181,22 @@ class Steps:
             events.append(Incoming("thread.updated", updated, at=events[-1].at if events else first_at, own=True))
         # An import that was cut off knows by `closings` whether the end of the file was written.
         told: dict[str, Any] = {"closings": sorted(keys)}
+        if thread.document is not None:
+            # Its last message may come again with more in it: what it told is compared then.
+            told["document"] = {
+                "sha256": _document_digest(thread),
+                "last": _message_id(thread.document, thread.settled or 0),
+                "told": {event.key: Told.of(event).as_stored() for event in found},
+            }
         if thread.earlier:
             told["parts"] = self._parts()
         if name is not None:
             told["name"] = name
-        yield self._step(events, at, thread.size, number, told)
+        yield self._step(events, at, thread.size if thread.settled is None else thread.settled, number, told)
 
     def _parts(self) -> list[dict[str, Any]]:
         """Where the earlier files end: each of them alone is held too."""
-        digest, size, parts = PrefixDigest(self.thread.files), 0, list[dict[str, Any]]()
+        digest, size, parts = PrefixDigest(self.thread), 0, list[dict[str, Any]]()
         try:
             for path in self.thread.earlier:
                 size += path.stat().st_size
@@ -156,10 +206,9 @@ class Steps:
             digest.close()
         return parts
 
-    def _begin(self, first_at: str, events: list[Incoming]) -> None:
+    def _begin(self, first_at: str) -> None:
         if not self.started_at:
-            told = self.thread.client == "codex" or not events
-            self.started_at = first_at if told else events[0].at or first_at
+            self.started_at = first_at
 
     def _step(self, events: list[Incoming], follows: int, upto: int, number: int, told: dict[str, Any]) -> Step:
         assert self._digest is not None
@@ -185,8 +234,12 @@ class Steps:
     def _told_later(self, name: str | None) -> dict[str, Any]:
         """What the file tells of its thread now and did not when the thread began. The user's own name stays."""
         thread = self.thread
+        cwd = thread.cwd or self._growth.reading.found_cwd
         if self.stored is None:
-            return {"name": name} if name is not None and name != thread.title else {}
+            updated: dict[str, Any] = {"name": name} if name is not None and name != thread.title else {}
+            if cwd is not None and thread.cwd is None:
+                updated["workspace"] = {"cwd": cwd, "key": key_of_directory(cwd), "linked": False}
+            return updated
         row, updated = self.stored.row, dict[str, Any]()
         if name is not None and name != row.name and row.name in (None, self.stored.imported_name):
             updated["name"] = name
@@ -194,8 +247,8 @@ class Steps:
             updated["model"] = thread.model
         if thread.model_provider is not None and not row.provider:
             updated["modelProvider"] = thread.model_provider
-        if thread.cwd is not None and not row.cwd:
-            updated["workspace"] = {"cwd": thread.cwd, "key": key_of_directory(thread.cwd), "linked": False}
+        if cwd is not None and not row.cwd:
+            updated["workspace"] = {"cwd": cwd, "key": key_of_directory(cwd), "linked": False}
         if thread.git and not (row.git_sha or row.git_branch or row.git_origin):
             updated["gitInfo"] = thread.git
         return updated

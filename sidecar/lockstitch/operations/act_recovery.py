@@ -20,8 +20,9 @@ from lockstitch.artifacts.restore_target import remove_empty
 from lockstitch.errors import LockstitchError, NotFoundError
 from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.platform.beneath import CAN_OPEN_BENEATH, OpenDirectory
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.checkpoints import ABSENT, Snapshot, path_key
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
 

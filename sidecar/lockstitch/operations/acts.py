@@ -35,8 +35,9 @@ from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.operations.thread import refuse_archived
 from lockstitch.platform.beneath import CAN_OPEN_BENEATH, OpenDirectory
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.checkpoints import ABSENT, Snapshot
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow

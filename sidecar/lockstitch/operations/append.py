@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
-from lockstitch.codec import Raw
+from lockstitch.codec import Pieces
 from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams
 
 
-async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> dict[str, Any]:
+async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:
     """Store all of the events or none; the reply is those events as they are stored."""
     refuse_empty(params.runtime_events)
     thread_id = params.session_id
@@ -69,7 +69,11 @@ async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
 def adding_whole(events: list[Incoming]) -> Callable[[Admission], None]:
     """How the writer admits events among which there is no streamed text."""
 
+    given = [event.event_id for event in events if event.event_id is not None]
+
     def build(admission: Admission) -> None:
+        if len(given) > 1:
+            admission.state.expect_client_events(given)
         for event in events:
             admission.add(event)
 
@@ -91,9 +95,7 @@ def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], Non
     return build
 
 
-def appended_value(done: Appended) -> dict[str, Any]:
+def appended_value(done: Appended) -> Pieces:
     """The reply to an append."""
-    value: dict[str, Any] = {"events": Raw(done.events)}
-    if done.duplicates:
-        value["duplicates"] = done.duplicates
-    return value
+    duplicates = b',"duplicates":%d' % done.duplicates if done.duplicates else b""
+    return Pieces((b'{"events":', done.events, duplicates, b"}"))

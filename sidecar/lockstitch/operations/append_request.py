@@ -6,19 +6,22 @@ form (a field by another name, a null, a mistake) is left to the model, which kn
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
-from lockstitch.codec import NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
+from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, is_shallow
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.plain_items import PlainItem, plain_item
 from lockstitch_protocol.ids import is_id
 
 WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
 _ABOVE = 4
 """The levels above a payload: message, params, list of events, event."""
+_SHORT = 2 * (MAX_DEPTH - _ABOVE)
+"""No payload of so few bytes is nested too deep."""
 
 
 class _SentEvent(msgspec.Struct, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -38,50 +41,57 @@ class SentAppend(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     durability: Literal["sync", "buffered"] | None = None
 
 
-class PlainEvent(msgspec.Struct):
-    """One event: what `RuntimeEventInput` is, or an item event whose item is in its plain form."""
+class PlainEvent(msgspec.Struct, gc=False):
+    """What `RuntimeEventInput` is, of an event whose payload is decoded."""
 
     type: str
     payload: dict[str, Any]
-    """Empty where `item` is set."""
     event_id: str | None
     item_id: str | None
     at: str | None
     item: PlainItem | None
-    sent: Raw
-    """The payload as it was sent."""
+    """Of an item event, the item in its plain form, where it has that."""
 
 
 class PlainAppend(msgspec.Struct):
-    """What `AppendParams` is."""
+    """What `AppendParams` is. An event that is checked already, since its item has the plain form, is an Incoming."""
 
     session_id: str
-    runtime_events: list[PlainEvent]
+    runtime_events: list[PlainEvent | Incoming]
     turn_id: str | None
     durability: Literal["sync", "buffered"] | None
 
 
 def plain_append(sent: SentAppend) -> PlainAppend | None:
     """The request, or None if only the model can say what it is."""
-    events: list[PlainEvent] = []
+    events: list[PlainEvent | Incoming] = []
+    turn_id = sent.turn_id
     for event in sent.runtime_events:
-        payload = event.payload
-        if not is_shallow(payload, _ABOVE) or (event.event_id is not None and not is_id(event.event_id)):
+        payload, type_, event_id = event.payload, event.type, event.event_id
+        if len(payload) > _SHORT and not is_shallow(payload, _ABOVE):
+            return None
+        if event_id is not None and not is_id(event_id):
             return None
         item = None
-        value: dict[str, Any] = {}
         # What may have to leave its line for the artifact store is looked at as a decoded value.
-        if event.type in WHOLE_ITEMS and event.item_id is None and len(payload) <= SPILL_BYTES:
+        if type_ in WHOLE_ITEMS and event.item_id is None and len(payload) <= SPILL_BYTES:
             item = plain_item(payload)
-        if item is None and payload:
+            if item is not None and event_id is None and event.at is None:
+                events.append(Incoming(type_, _EMPTY, turn_id, item.id, None, None, None, item))
+                continue
+        value: Any = {}
+        if payload:
             try:
-                value = decode(bytes(payload))
-            except (ParseError, TooDeepError):
+                value = decode_part(payload)
+            except ParseError:
                 return None
             if type(value) is not dict:
                 return None
-        events.append(PlainEvent(event.type, value, event.event_id, event.item_id, event.at, item, payload))
-    return PlainAppend(sent.session_id, events, sent.turn_id, sent.durability)
+        events.append(PlainEvent(type_, cast("dict[str, Any]", value), event_id, event.item_id, event.at, item))
+    return PlainAppend(sent.session_id, events, turn_id, sent.durability)
+
+
+_EMPTY: dict[str, Any] = {}
 
 
 def plain_form() -> PlainForm:

@@ -22,6 +22,7 @@ from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import turns_agree
+from lockstitch.timeline.workers import lost_because
 
 if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
@@ -39,7 +40,7 @@ class DamagedReadError(StorageError):
 
 
 class _NeedsAttentionError(Exception):
-    """A thread's file is not as its row says, or the boot that serves its open turn is dead."""
+    """A thread's file is not as its row says, or nobody serves its open turn or a worker any more."""
 
 
 class _UnverifiedError(Exception):
@@ -102,14 +103,16 @@ class CarefulReads:
     def _healthy(self, view: View, thread_id: str) -> View:
         """The view, unless something has to be seen to first."""
         runtime, key = self._runtime, thread_id.lower()
+        if runtime.refusal is None and not view.ephemeral and key in runtime.writer.behind:
+            raise _NeedsAttentionError  # there may be no row of it yet
+        row = view.thread(thread_id)
+        if runtime.refusal is None and self._has_lost_worker(view, row):
+            raise _NeedsAttentionError
         if view.ephemeral:
             return view
-        row = view.thread(thread_id)
         self._check_stamp(view, row, key)
         if runtime.refusal is not None:
             return view
-        if key in runtime.writer.behind:
-            raise _NeedsAttentionError
         if row.open_turn_no is not None:
             turn = view.rows.turn_by_number(row.thread_no, row.open_turn_no)
             if turn is not None and not runtime.boots.is_alive(turn.boot_id):
@@ -121,6 +124,11 @@ class CarefulReads:
                     raise _NeedsAttentionError
             self._touched.add(key)
         return view
+
+    def _has_lost_worker(self, view: View, row: ThreadRow) -> bool:
+        runtime = self._runtime
+        active = view.rows.active_workers(row.thread_no)
+        return any(lost_because(worker, runtime.boots.is_alive, runtime.clock.now()) for worker in active)
 
     def _check_stamp(self, view: View, row: ThreadRow, key: str) -> None:
         try:

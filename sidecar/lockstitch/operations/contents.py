@@ -19,6 +19,7 @@ from lockstitch.artifacts.store import Store
 from lockstitch.codec import encode
 from lockstitch.diff import diff_files
 from lockstitch.errors import LockstitchError
+from lockstitch.operations.message_images import large_images, with_images_elsewhere
 from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.timeline.checkpoints import ABSENT, DiffOf, DiffText
 from lockstitch.timeline.reader import View
@@ -135,6 +136,8 @@ class Contents:
         data = large_output(item)
         if data is None:
             return item
+        if item["type"] == "userMessage":
+            return with_images_elsewhere(item, self.outputs.put(data), len(data))
         name = _OUTPUT[item["type"]]
         sha256 = self.outputs.put(data)
         preview = preview_of(data)
@@ -151,7 +154,9 @@ _OUTPUT = {"commandExecution": "aggregatedOutput", "mcpToolCall": "result", "dyn
 
 
 def large_output(item: dict[str, Any]) -> bytes | None:
-    """The output of an item that is too large for a line; None if there is none."""
+    """The output of an item, or a message's images, too large for a line; None if there is none."""
+    if item["type"] == "userMessage":
+        return large_images(item.get("content"))
     name = _OUTPUT.get(item["type"])
     value = None if name is None else item.get(name)
     if value is None or (isinstance(value, str) and len(value) <= SPILL_BYTES // 4):

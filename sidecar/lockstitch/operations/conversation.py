@@ -10,7 +10,8 @@ from typing import Any
 from lockstitch.errors import NotFoundError
 from lockstitch.operations.acts import Conversation
 from lockstitch.operations.thread import turn_is_open
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow, TurnRow
 

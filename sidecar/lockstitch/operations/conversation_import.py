@@ -133,6 +133,16 @@ def _find(runtime: Runtime, params: wire.ImportCommitParams) -> SourceThread:
     )
 
 
+async def job_cancel(runtime: Runtime, call: Call, params: wire.ImportJobCancelParams) -> dict[str, Any]:
+    """Stop an import behind the append that it is at; it ends as failed, with the kind requestCancelled."""
+    del call
+    job = jobs_of(runtime).find(params.job_id)
+    if job is None:
+        raise InvalidError.at("jobId", "names no import of this process")
+    job.cancelled = True
+    return {"job": job.as_wire()}
+
+
 async def job_read(runtime: Runtime, call: Call, params: wire.ImportJobReadParams) -> dict[str, Any]:
     """How far an import is."""
     del call

@@ -10,6 +10,7 @@ from lockstitch.exports import evidence_pack as pack
 from lockstitch.exports.facts import ThreadFacts, chained, redacted
 from lockstitch.exports.seal import FileSeal
 from lockstitch.operations.call import Call
+from lockstitch.operations.cancelling import stoppable
 from lockstitch.operations.export_folders import Files, open_target, write_folder
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread_facts import thread_facts
@@ -44,7 +45,7 @@ async def gathered(runtime: Runtime, thread_id: str, turn_id: str | None, *, red
     """The facts of an export, without secrets if asked."""
     facts = await runtime.read_thread(thread_id, lambda view: thread_facts(view, thread_id, turn_id))
     get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
-    return await runtime.slowly(lambda: redacted(facts, get) if redact else chained(facts))
+    return await stoppable(runtime, lambda pulse: redacted(facts, get, pulse) if redact else chained(facts))
 
 
 def _refuse_too_large(call: Call, value: dict[str, Any]) -> None:

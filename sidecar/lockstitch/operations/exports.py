@@ -18,8 +18,10 @@ from lockstitch.errors import InvalidError, RefusedError
 from lockstitch.exports.bundle import bundle_of
 from lockstitch.exports.evidence_pack import events_file
 from lockstitch.exports.facts import ThreadFacts
+from lockstitch.exports.html import html_of
 from lockstitch.exports.markdown import markdown_of
 from lockstitch.operations.call import Call
+from lockstitch.operations.cancelling import stoppable
 from lockstitch.operations.evidence import gathered
 from lockstitch.operations.runtime import Runtime
 from lockstitch.platform.beneath import open_root
@@ -74,6 +76,10 @@ async def _document(runtime: Runtime, params: ThreadExportParams) -> _Document:
     partial = bool(facts.thread.get("partial"))
     if params.format == "jsonl":
         return _Document(events_file(facts), partial, facts.redactions)
+    if params.format == "html":
+        get = runtime.contents_of(facts.thread_id).sidecar(facts.workspace).get
+        page = await stoppable(runtime, lambda pulse: html_of(facts, get, pulse))
+        return _Document(page, partial, facts.redactions)
     text = await runtime.slowly(lambda: markdown_of(facts))
     return _Document(text.encode("utf-8", "replace"), partial, facts.redactions)
 

@@ -70,12 +70,18 @@ class Subscription:
     deaf: bool = False
     """The client takes none of the notifications that an event brings."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
+    awaits_start: bool = False
+    """Its thread is being made: what happens before that is about a thread of the same id that was deleted."""
+    leaving: bool = False
+    """Its thread is deleted; that it is told of it may still have to wait for a reply."""
 
 
 @dataclass(slots=True)
 class _Batch:
     happenings: list[Happening]
     ready: bool
+    watchers: list[Subscription]
+    """Who watched when it happened."""
 
 
 class Feed:
@@ -89,15 +95,24 @@ class Feed:
         self._poll: asyncio.Task[None] | None = None
         self._pumps: set[asyncio.Task[None]] = set()
         self._ends: list[tuple[int, int]] | None = None
+        self._expected: dict[int, str] = {}
+        self._unreplied: dict[str, int] = {}
+        """By thread: how many of its jobs wait for their reply to be written."""
 
     # -- watching ---------------------------------------------------------------------------------------------
-    def subscribe(self, connection: Connection, thread_id: str, after: int) -> Callable[[], None]:
-        """Watch a thread from the event after `after`; call what is returned once the reply is written."""
+    def subscribe(
+        self, connection: Connection, thread_id: str, after: int, *, being_made: bool = False
+    ) -> Callable[[], None]:
+        """Watch a thread from the event after `after`; call what is returned once the reply is written.
+
+        `being_made`: the thread is about to be created; one of the same id may be on its way out.
+        """
         key = thread_id.lower()
         for known in self._watching.get(key, ()):
-            if known.connection is connection:
+            if known.connection is connection and not known.leaving and not being_made:
                 return lambda: None
-        new = Subscription(thread_id, connection, after, behind=True, deaf=not any(map(connection.wants, OF_EVENTS)))
+        deaf = not any(map(connection.wants, OF_EVENTS))
+        new = Subscription(thread_id, connection, after, behind=True, deaf=deaf, awaits_start=being_made)
         self._watching.setdefault(key, []).append(new)
 
         def begin() -> None:
@@ -110,15 +125,18 @@ class Feed:
             self._poll = asyncio.get_running_loop().create_task(self._look_for_others())
         return begin
 
-    def is_watching(self, connection: Connection, thread_id: str) -> bool:
-        return any(known.connection is connection for known in self._watching.get(thread_id.lower(), ()))
-
     def unsubscribe(self, connection: Connection, thread_id: str) -> None:
         key = thread_id.lower()
         for known in self._watching.get(key, ()):
             if known.connection is connection:
                 self._end(known)
                 return
+
+    def unsubscribe_new(self, connection: Connection, thread_id: str) -> None:
+        """The thread that was being made came to nothing."""
+        for known in list(self._watching.get(thread_id.lower(), ())):
+            if known.connection is connection and known.awaits_start:
+                self._end(known)
 
     def _end(self, subscription: Subscription) -> None:
         subscription.gone = True
@@ -153,14 +171,39 @@ class Feed:
             key = happening.thread_id.lower()
             if key not in self._watching:
                 continue
-            batch = _Batch([happening], happening.hold is None)
+            batch = _Batch([happening], happening.hold is None, self._watchers_of(key, happening))
             self._held.setdefault(key, deque()).append(batch)
             if happening.hold is not None:
                 self._holders.setdefault(id(happening.hold), []).append((key, batch))
             self._release(key)
 
+    def _watchers_of(self, key: str, happening: Happening) -> list[Subscription]:
+        watching = self._watching[key]
+        if isinstance(happening, Committed) and happening.first_sequence == 1:
+            for subscription in watching:
+                subscription.awaits_start = False
+        found = [one for one in watching if not one.awaits_start and not one.leaving]
+        if isinstance(happening, Removed):
+            for subscription in found:
+                subscription.leaving = True
+        return found
+
+    def expect(self, job: Job[Any]) -> None:
+        """A request waits for that job: what it writes is not told before its reply, wherever it is read."""
+        key = str(getattr(job, "thread_id", "")).lower()
+        self._expected[id(job)] = key
+        self._unreplied[key] = self._unreplied.get(key, 0) + 1
+
     def replied(self, job: Job[Any]) -> None:
         """The reply to that job's request is written."""
+        key = self._expected.pop(id(job), None)
+        if key is not None:
+            self._unreplied[key] -= 1
+            if not self._unreplied[key]:
+                del self._unreplied[key]
+                for subscription in self._watching.get(key, ()):
+                    if subscription.behind:
+                        subscription.wake.set()
         for key, batch in self._holders.pop(id(job), ()):
             batch.ready = True
             self._release(key)
@@ -168,9 +211,11 @@ class Feed:
     def _release(self, key: str) -> None:
         held = self._held.get(key)
         while held and held[0].ready:
-            for happening in held.popleft().happenings:
-                for subscription in list(self._watching.get(key, ())):
-                    self._offer(subscription, happening)
+            batch = held.popleft()
+            for happening in batch.happenings:
+                for subscription in batch.watchers:
+                    if not subscription.gone:
+                        self._offer(subscription, happening)
         if not held:
             self._held.pop(key, None)
 
@@ -211,7 +256,8 @@ class Feed:
             while not subscription.gone:
                 await subscription.wake.wait()
                 subscription.wake.clear()
-                await self._catch_up(subscription, announcer)
+                if subscription.thread_id.lower() not in self._unreplied:
+                    await self._catch_up(subscription, announcer)
                 while subscription.queue and not subscription.gone:
                     entry = subscription.queue.popleft()
                     if isinstance(entry, Gone):
@@ -224,7 +270,7 @@ class Feed:
                     subscription.size -= len(entry.draft.payload) + 256
                     if entry.sequence > subscription.last_sequence + 1:
                         subscription.behind = True
-                        await self._catch_up(subscription, announcer)
+                        await self._catch_up(subscription, announcer, entry.sequence)
                     if entry.sequence == subscription.last_sequence + 1:
                         await announcer.event(entry)
                         subscription.last_sequence = entry.sequence
@@ -236,8 +282,11 @@ class Feed:
             log.exception("a subscription ended")
             self._end(subscription)
 
-    async def _catch_up(self, subscription: Subscription, announcer: Announcer) -> None:
-        """Send what stands in the log and was not in the queue: missed events, and those of other processes."""
+    async def _catch_up(self, subscription: Subscription, announcer: Announcer, until: int | None = None) -> None:
+        """Send what stands in the log and was not in the queue: missed events, and those of other processes.
+
+        `until`: only what stands before that event, whose reply is written.
+        """
         while subscription.behind and not subscription.gone:
             subscription.behind = False
             lines = await self._runtime.read(announcer.lines_after(subscription.last_sequence))
@@ -247,6 +296,11 @@ class Feed:
             for live in lines:
                 if live.sequence <= subscription.last_sequence:
                     continue
+                if until is None and subscription.thread_id.lower() in self._unreplied:
+                    subscription.behind = True  # it may be what the reply to come is about
+                    return
+                if until is not None and live.sequence >= until:
+                    return
                 await announcer.event(live)
                 subscription.last_sequence = live.sequence
             if lines:

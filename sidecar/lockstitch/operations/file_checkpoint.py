@@ -21,9 +21,10 @@ from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.operations.views.checkpoints import Recorded, recorded, summaries_of
 from lockstitch.timeline import queries
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.cursors import cursor_of, key_of
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
@@ -55,6 +56,7 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         )
         with view.rollout(thread) as rollout:
             found = summaries_of(view, thread, page.rows, rollout.lines)
+        _tell_lost(runtime.contents_of(thread.thread_id).sidecar(workspace_of(thread)), found)
 
         def facts(number: int) -> dict[str, Any]:
             entry = found[number]
@@ -75,6 +77,17 @@ async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListPar
         }
 
     return await runtime.read_thread(params.session_id, look)
+
+
+def _tell_lost(sidecar: Sidecar, summaries: list[dict[str, Any]]) -> None:
+    """Say of a content that was recorded and is in no store any more that it is missing."""
+    sides = [
+        side for summary in summaries for side in (summary["before"], summary["after"]) if side and side.get("sha256")
+    ]
+    kept = sidecar.among({side["sha256"] for side in sides})
+    for side in sides:
+        if side["contentStatus"] == "available" and side["sha256"] not in kept:
+            side["contentStatus"] = "missing"
 
 
 class _Found:
@@ -183,11 +196,12 @@ def _details(found: _Found, params: wire.FileCheckpointGetParams) -> dict[str, A
     record = found.recorded.record
     side_name = params.side or _default_side(record)
     side = found.side(side_name)
+    summary = found.recorded.summary()
     issues = list(found.recorded.issues)
     value: dict[str, Any] = {
         "sessionId": found.thread.thread_id,
         "threadId": found.thread.thread_id,
-        "checkpoint": found.recorded.summary(),
+        "checkpoint": summary,
         "side": side_name,
         "livePath": found.shown_path,
     }
@@ -205,6 +219,7 @@ def _details(found: _Found, params: wire.FileCheckpointGetParams) -> dict[str, A
             status = error.facts["contentStatus"]
             issues.append(error.message)
     value["validationIssues"] = issues
+    _tell_lost(found.sidecar, [summary])
     if record.get("metadata") is not None:
         value["metadata"] = record["metadata"]
     value["contentStatus"], value["truncated"] = status, False

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import decode, encode
 from lockstitch.errors import ConflictError, LockstitchError, NotFoundError, RefusedError
-from lockstitch.imports.growth import Held
+from lockstitch.imports.growth import Held, Told
 from lockstitch.imports.source import SourceThread
 from lockstitch.imports.steps import Step, Steps, Stored, key_of_directory
 from lockstitch.operations.call import Call
@@ -58,6 +58,8 @@ class ImportJob:
     read_bytes: int = 0
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    cancelled: bool = False
+    """Somebody asked that it stop."""
     calls: list[Call] = field(default_factory=list[Call])
     """The requests that want to be told how it goes on."""
 
@@ -105,7 +107,8 @@ class ImportJobs:
         """Queue an import; one of the same source that has not ended is the answer too."""
         now = self._runtime.now()
         job = ImportJob(new_id("import"), source, replace, now, now)
-        waiting = (known for known in self._jobs.values() if known.status in ("queued", "running"))
+        going = ("queued", "running")
+        waiting = (known for known in self._jobs.values() if known.status in going and not known.cancelled)
         known = next((known for known in waiting if known.key == job.key), None)
         if known is not None:
             known.calls.append(call)
@@ -194,6 +197,12 @@ class _Run:
         }
 
     def _check_stopped(self) -> None:
+        if self._job.cancelled:
+            raise RefusedError(
+                "The import was cancelled; import again, and it goes on where it stopped.",
+                kind="requestCancelled",
+                threadId=self._thread_id,
+            )
         if self._stopped():
             raise RefusedError(
                 "The process ended before the import did; import again, and it goes on where it stopped.",
@@ -348,10 +357,12 @@ async def held_by(runtime: Runtime, source: SourceThread) -> Stored | None:
         start, length = payload_span(line)
         told: dict[str, Any] = decode(line[start : start + length])
         closings = told.get("closings")
-        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()))
+        document = told.get("document")
+        last = None if document is None else {key: Told.from_stored(kept) for key, kept in document["told"].items()}
+        held = Held(found.read_bytes, told["readSha256"], told["events"], frozenset(closings or ()), last)
         name = told.get("name") if closings is not None else row.name
         parts = {part["bytes"]: part["sha256"] for part in told.get("parts") or ()}
-        return Stored(held, closings is not None, name, row, parts)
+        return Stored(held, closings is not None, name, row, parts, document)
 
     try:
         return await runtime.read_thread(thread_id, look)

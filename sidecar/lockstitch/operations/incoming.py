@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.codec import canonical, decode, mapping
+from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
 from lockstitch.operations.append_request import PlainEvent
 from lockstitch.operations.call import Call
-from lockstitch.timeline.admission import Incoming
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.items import item_of
-from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
@@ -34,6 +33,7 @@ _UNIQUE_ID = re.compile(
 _MADE_ITEMS = frozenset({"message.created", "command.started", "command.exited"})
 """Events whose fields become those of an item and must be right for it."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d")
+_ITEM_NAMES = frozenset({"itemId", "item_id"})
 _ITEM_ID_IN_PAYLOAD = frozenset(
     {"message.delta", "reasoning.delta", "command.output", "command.exited", "patch.applied", "patch.failed"}
     | {"patch.declined"}
@@ -53,42 +53,27 @@ def request_digest(call: Call) -> str | None:
     return digest_of({"id": request_id, "params": call.params})
 
 
-def incoming_events(events: Sequence[RuntimeEventInput] | Sequence[PlainEvent], turn_id: str | None) -> list[Incoming]:
+def incoming_events(events: Sequence[RuntimeEventInput | PlainEvent | Incoming], turn_id: str | None) -> list[Incoming]:
     """Check each event by itself. Raises InvalidError, with the place in the request."""
     return [
-        _incoming(event, turn_id, f"runtimeEvents.{number}")
-        if type(event) is not PlainEvent or (item := event.item) is None
-        else _plain(event, item, turn_id, number)
+        event if isinstance(event, Incoming) else _incoming(event, turn_id, f"runtimeEvents.{number}")
         for number, event in enumerate(events)
     ]
-
-
-def _plain(event: PlainEvent, item: PlainItem, turn_id: str | None, number: int) -> Incoming:
-    """An item event whose item was checked when it was decoded."""
-    at = None if event.at is None else _time(event.at, f"runtimeEvents.{number}.at")
-    found = Incoming(event.type, event.payload, turn_id, item.id, event.event_id, None, at, item)
-    if event.event_id is not None:
-        found.digest = digest_of(
-            {
-                "type": event.type,
-                "payload": decode(bytes(event.sent)),
-                "turnId": turn_id,
-                "itemId": event.item_id,
-                "at": event.at,
-            }
-        )
-    return found
 
 
 def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place: str) -> Incoming:
     type_, payload = event.type, event.payload
     whole: dict[str, Any] | None = None
+    plain = event.item if isinstance(event, PlainEvent) else None
     known = EVENT_TYPES.get(type_)
     if known is None or not known.from_clients:
         _refuse_type(type_, place)
     item_id = event.item_id
-    if known is not None:
-        item_id = _item_id(type_, payload, item_id, place)
+    if plain is not None:
+        item_id = plain.id
+    elif known is not None:
+        if item_id is not None or not _ITEM_NAMES.isdisjoint(payload):
+            item_id = _item_id(type_, payload, item_id, place)
         if item_id is not None and type_ in _ITEM_ID_IN_PAYLOAD and payload.get("itemId") is None:
             payload = {**payload, "itemId": item_id}
         try:
@@ -107,9 +92,12 @@ def _incoming(event: RuntimeEventInput | PlainEvent, turn_id: str | None, place:
         )
     if type_ == "turn.started":
         turn_id = turn_id or _turn_id(payload, place)
-    found = Incoming(type_, payload, turn_id, item_id, event.event_id, at=_time(event.at, f"{place}.at"))
+    at = None if event.at is None else _time(event.at, f"{place}.at")
+    found = Incoming(type_, payload, turn_id, item_id, event.event_id, None, at)
     if type_ == "item.completed":
         found.whole = whole
+    if plain is not None:
+        found.payload, found.plain = {}, plain
     if event.event_id is not None:
         if known is not None and known.streamed:
             raise InvalidError.at(f"{place}.eventId", "streamed text takes no event id; its segment has one")
@@ -160,9 +148,7 @@ def _turn_id(payload: dict[str, Any], place: str) -> str | None:
     return found
 
 
-def _time(text: str | None, place: str) -> str | None:
-    if text is None:
-        return None
+def _time(text: str, place: str) -> str:
     try:
         if _MOMENT.match(text) is None:
             raise ValueError

@@ -20,7 +20,7 @@ from lockstitch.rollout.scan import Damage, scan
 from lockstitch.timeline import queries
 from lockstitch.timeline.compose import compose
 from lockstitch.timeline.events import event_of_draft
-from lockstitch.timeline.index import is_told
+from lockstitch.timeline.index import is_lost, is_told
 from lockstitch.timeline.items import segment_text_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, ITEM_OPENS, TURN_ENDS, moment_of
@@ -336,7 +336,7 @@ def records_after(view: View, row: Any, sequence: int) -> Any:
             if isinstance(found, Damage):
                 if not is_told(row, found):
                     view.note_damage()
-            elif (last := found.line.sequence) > sequence:
+            elif (last := found.line.sequence) > sequence and (found.proven or not is_lost(row, found)):
                 yield found
         if rollout.size < row.size or last < row.last_sequence:
             view.note_damage()

@@ -18,10 +18,11 @@ from lockstitch.rollout.scan import Record, scan
 from lockstitch.timeline import queries
 from lockstitch.timeline.lines import Lines, OpenRollout
 from lockstitch.timeline.reader import View
-from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnStatus, usage_of
+from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnStatus, WorkerRow, WorkerStatus, usage_of
 from lockstitch.timeline.times import text_of
 from lockstitch_protocol.receipt import ReceiptReadParams
 
+_BEHIND = 64
 _MOST_LISTED = 10_000
 _DIAGNOSTICS = ("runtime.warning", "runtime.error")
 
@@ -47,6 +48,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
     checkpoints = queries.checkpoints(view, thread.thread_no, turn_no=turn.turn_no, limit=_MOST_LISTED).rows
     summaries = list(reversed(summaries_of(view, thread, checkpoints, lines)))
     usage = usage_value(usage_of(turn))
+    workers = queries.workers_of_turn(view, thread.thread_no, turn.turn_no)
     unavailable: list[str] = []
     value: dict[str, Any] = {
         "threadId": thread.thread_id,
@@ -70,7 +72,7 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
         unavailable.append("usage")
     else:
         value["usage"] = usage
-    cost = None if usage is None else usage.get("costUsd")
+    cost = None if usage is None or events.uncosted else usage.get("costUsd")
     value["cost"] = "unknown" if cost is None else cost
     if cost is None:
         unavailable.append("cost")
@@ -80,12 +82,12 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
         "commands": counts.get(ItemKind.commandExecution, 0),
         "approvals": events.approvals,
         "fileCheckpoints": len(checkpoints),
-        "workers": events.workers,
+        "workers": len(workers),
     }
-    value["filesChanged"] = [_file_changed(summary) for summary in summaries if summary.get("status") != "failed"]
+    value["filesChanged"] = _files_changed([summary for summary in summaries if summary.get("status") != "failed"])
     page = queries.artifacts(view, thread.thread_no, turn_no=turn.turn_no, limit=_MOST_LISTED)
     value["artifacts"] = artifact_values(view, thread, page.rows, lines)
-    value["workers"] = []
+    value["workers"] = [_worker(row) for row in workers]
     value["diagnostics"] = events.diagnostics
     value["gaps"] = [
         {"itemId": row.item_id, "reason": "interrupted: no result was recorded"}
@@ -99,17 +101,59 @@ def receipt_value(view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRol
     return value
 
 
-def _file_changed(summary: dict[str, Any]) -> dict[str, Any]:
-    before, after = mapping(summary.get("before")), mapping(summary.get("after"))
-    value = {
-        "path": summary["path"],
-        "op": summary["op"],
-        "additions": summary.get("additions"),
-        "deletions": summary.get("deletions"),
-        "beforeSha256": before.get("sha256"),
-        "afterSha256": after.get("sha256"),
+def _worker(row: WorkerRow) -> dict[str, Any]:
+    """A worker as its events left it; leases are about what comes, not about what was."""
+    value: dict[str, Any] = {
+        "workerId": row.worker_id,
+        "kind": row.kind,
+        "status": WorkerStatus(row.status).name,
+        "attempt": row.attempt,
+        "maxAttempts": row.max_attempts,
+        "startedAt": text_of(row.started_at),
     }
-    return present(value)
+    if row.finished_at is not None:
+        value["finishedAt"] = text_of(row.finished_at)
+    return value
+
+
+def _files_changed(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By file what the turn made of it: from before its first change to behind its last."""
+    by_path: dict[str, list[dict[str, Any]]] = {}
+    for summary in summaries:
+        by_path.setdefault(summary.get("pathBase64") or summary["path"], []).append(summary)
+    return [_file_changed(changes) for changes in sorted(by_path.values(), key=lambda changes: changes[0]["path"])]
+
+
+def _file_changed(changes: list[dict[str, Any]]) -> dict[str, Any]:
+    # what the user did to the file meanwhile is recorded as a version of its own, and is no work of the turn
+    own = [change for change in changes if change["source"] != "external"] or changes
+    first, last = own[0], own[-1]
+    before, after = mapping(first.get("before")), mapping(last.get("after"))
+    return present(
+        {
+            "path": last["path"],
+            "pathBase64": last.get("pathBase64"),
+            "op": last["op"] if len(own) == 1 else _op_in_all(first, last),
+            "additions": _sum_of(own, "additions"),
+            "deletions": _sum_of(own, "deletions"),
+            "beforeSha256": before.get("sha256"),
+            "afterSha256": after.get("sha256"),
+        }
+    )
+
+
+def _op_in_all(first: dict[str, Any], last: dict[str, Any]) -> str:
+    if last["after"] is None:
+        return "deleted"
+    if first["before"] is None:
+        return "created"
+    return last["op"] if last["op"] in ("renamed", "restored") else "modified"
+
+
+def _sum_of(changes: list[dict[str, Any]], name: str) -> int | None:
+    """None if one of the changes does not say."""
+    found = [change[name] for change in changes if change.get(name) is not None]
+    return sum(found) if len(found) == len(changes) else None
 
 
 def _interruption(lines: Lines, line_at: int) -> dict[str, Any]:
@@ -125,12 +169,16 @@ class _Events:
     """What only the turn's own lines say."""
 
     def __init__(self, view: View, thread: ThreadRow, turn: TurnRow, rollout: OpenRollout) -> None:
-        self.approvals = self.workers = 0
+        self.approvals = 0
+        self.uncosted = False
+        """Whether a request to the model is among them whose cost nobody said."""
         self.diagnostics: list[str] = []
         self.last_sum = ""
         known, line_at = queries.mark_before(view, thread.thread_no, turn.first_sequence - 1)
+        # To the mark after the next one: what stands behind the last line may decide whether it is one.
+        end = queries.mark_after(view, thread.thread_no, turn.last_sequence + _BEHIND) or thread.size
         previous = rollout.sum_before(line_at)
-        for found in scan(rollout.fd, line_at, thread.size, previous_sum=previous, next_sequence=known):
+        for found in scan(rollout.fd, line_at, end, previous_sum=previous, next_sequence=known):
             if not isinstance(found, Record) or found.line.sequence < turn.first_sequence:
                 continue
             if found.line.sequence > turn.last_sequence:
@@ -145,8 +193,8 @@ class _Events:
         self.last_sum = line.sum
         if line.type == "action.required":
             self.approvals += 1
-        elif line.type == "worker.started":
-            self.workers += 1
+        elif line.type == "provider.usage":
+            self.uncosted |= decode(bytes(line.payload)).get("costUsd") is None
         elif line.type in _DIAGNOSTICS:
             message = decode(bytes(line.payload)).get("message")
             self.diagnostics.append(message if isinstance(message, str) else line.type)

@@ -64,10 +64,11 @@ async def export(runtime: Runtime, call: Call, params: ReplayCaseExportParams) -
 async def verify(runtime: Runtime, call: Call, params: ReplayCaseVerifyParams) -> dict[str, Any]:
     """Check a replay case or an evidence pack, wherever it lies."""
     del call
-    verdict = await runtime.slowly(lambda: verify_folder(params.path, _projected))
+    verdict = await runtime.slowly(lambda: verify_folder(params.path, projected))
     return verdict.as_wire()
 
 
-def _projected(found: Reduced) -> Projected:
+def projected(found: Reduced) -> Projected:
+    """What the events of a case come to, read as a live thread is."""
     with found.view.rollout(found.thread) as rollout:
         return projected_value(found.view, found.thread, rollout.lines)

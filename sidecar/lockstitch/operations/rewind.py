@@ -52,7 +52,9 @@ def _chosen(touched: list[str], params: wire.RewindParams, thread: ThreadRow) ->
     found: dict[str, None] = {}
     for one in [*(params.paths or []), *(path_from_wire(None, each) for each in params.paths_base64 or [])]:
         path = workspace_path(one.rstrip("/") or one, thread.cwd)
-        matching = [key for key in touched if _is_meant(path_of_key(key), path)]
+        matching = [] if one.endswith("/") else [key for key in touched if _is_meant(path_of_key(key), path)]
+        if not matching:  # what was a file and a folder by turns is the file, unless a slash says otherwise
+            matching = [key for key in touched if _is_meant(path_of_key(key), path, beneath=True)]
         if not matching:
             raise NotFoundError(
                 f"Thread {thread.thread_id} recorded no change of {printable(path)} since then; a dry run without "
@@ -65,6 +67,7 @@ def _chosen(touched: list[str], params: wire.RewindParams, thread: ThreadRow) ->
     return sorted(found)
 
 
-def _is_meant(path: str, asked: str) -> bool:
-    """Whether a path is the one asked for, or under it; also by what a name that is not Unicode prints like."""
-    return any(name == asked or name.startswith(f"{asked}/") for name in (path, printable(path)))
+def _is_meant(path: str, asked: str, *, beneath: bool = False) -> bool:
+    """Whether a path is the one asked for, or is under it; also by what a name that is not Unicode prints like."""
+    names = (path, printable(path))
+    return any(name.startswith(f"{asked}/") for name in names) if beneath else asked in names

@@ -306,6 +306,7 @@ class Runtime:
         """Wait for a queued job on behalf of a request: a cancel comes too late, and what the job causes is
         announced after the reply."""
         call.commit_point()
+        self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
         return await future
 
@@ -328,7 +329,7 @@ class Runtime:
 
     async def write_all_documents(self, thread_id: str) -> None:
         """Write the version documents of a thread that was made as a whole."""
-        await self.slowly(lambda: self.reader.run(lambda view: write_all_documents(self.contents, view, thread_id)))
+        await self.read_thread(thread_id, lambda view: write_all_documents(self.contents, view, thread_id))
 
     @property
     def pending_writes(self) -> int:
@@ -380,7 +381,10 @@ def _ignore(outcome: object) -> None:
 
 
 def _open_threads(view: View) -> list[str]:
-    found = view.connection.execute("SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL")
+    found = view.connection.execute(
+        "SELECT thread_id FROM thread WHERE open_turn_no IS NOT NULL UNION "
+        "SELECT thread_id FROM thread WHERE thread_no IN (SELECT thread_no FROM worker WHERE status=0)"
+    )
     return [thread_id for (thread_id,) in found]
 
 
@@ -406,7 +410,8 @@ def _root_id(path: Path) -> str:
 
 def _offer_root_id(path: Path) -> None:
     offered = path.with_name(f".{new_id('root')}")
-    write_atomically(offered, encode({"rootId": new_id("root")}) + b"\n")
+    made = {"rootId": new_id("root"), "madeAt": os.path.realpath(path.parent)}  # a copy elsewhere is told by it
+    write_atomically(offered, encode(made) + b"\n")
     try:
         os.link(offered, path)
     except FileExistsError:

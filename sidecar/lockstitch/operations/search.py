@@ -37,9 +37,12 @@ class Search:
     """The indexes of one process: that of the data root, and that of its ephemeral threads."""
 
     def __init__(self, runtime: Runtime) -> None:
-        read_only = runtime.refusal is not None
-        self.stored = SearchBuild(runtime, SearchIndex(None if read_only else runtime.root.search))
-        self.ephemeral = SearchBuild(runtime, SearchIndex(None))
+        root = runtime.root
+        if runtime.refusal is None:
+            self.stored = SearchBuild(runtime, SearchIndex(root.search), root.search_lock)
+        else:
+            self.stored = SearchBuild(runtime, SearchIndex(None), None)
+        self.ephemeral = SearchBuild(runtime, SearchIndex(None), None)
 
     def close(self) -> None:
         self.stored.index.close()

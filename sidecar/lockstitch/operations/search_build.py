@@ -11,6 +11,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 
@@ -19,6 +20,7 @@ from lockstitch.errors import LockstitchError, NotFoundError
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.items import item_values
 from lockstitch.operations.views.searchable import texts_of
+from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.lines import OpenRollout
 from lockstitch.timeline.queries import ThreadFilter
 from lockstitch.timeline.reader import View
@@ -37,6 +39,7 @@ _PAGE_ITEMS = 256
 _PAGE_BYTES = 256 << 10
 _BATCH_CHARACTERS = 1 << 20
 _YIELD_SECONDS = 0.002
+_LOOK_SECONDS = 0.05
 _FIRST = (-1, 0)
 
 
@@ -68,8 +71,9 @@ class _Batch:
 class SearchBuild:
     """Those who index for one process. Used on the event loop."""
 
-    def __init__(self, runtime: Runtime, index: SearchIndex) -> None:
-        self.index, self._runtime = index, runtime
+    def __init__(self, runtime: Runtime, index: SearchIndex, lock: Path | None) -> None:
+        """`lock`: the file that keeps several processes from building the whole index at once."""
+        self.index, self._runtime, self._lock = index, runtime, lock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._damaged = self._stopping = False
         runtime.at_drain.append(self._stop)
@@ -109,11 +113,10 @@ class SearchBuild:
     # -- the work ---------------------------------------------------------------------------------------------
     async def _run(self, thread_id: str | None) -> None:
         try:
-            threads = await self._runtime.read(lambda view: _threads(view, thread_id))
-            known = await self._runtime.slowly(self._positions)
             if thread_id is None:
-                await self._forget(known.keys() - {thread.thread_id.lower() for thread in threads})
-            await self._index([one for one in threads if not is_current(known.get(one.thread_id.lower()), one)])
+                await self._bring_up_all()
+            else:
+                await self._index(await self._stale(await self._runtime.read(lambda view: _one(view, thread_id))))
         except DamagedIndexError as error:
             log.warning("the search index is damaged and will be made again: %s", error)
             self._damaged = True
@@ -121,6 +124,36 @@ class SearchBuild:
             log.warning("the search index could not be brought up to date: %s", error.kind)
         except Exception:
             log.exception("the search index could not be brought up to date")
+
+    async def _bring_up_all(self) -> None:
+        """All threads, unless everything is in; alone among the processes, or what one read another would read too."""
+        if not await self._is_behind():
+            return
+        lock = None if self._lock is None else FileLock(self._lock)
+        try:
+            while lock is not None and not await self._runtime.slowly(lambda: lock.acquire(0)):
+                if self._stopping:
+                    return
+                await anyio.sleep(_LOOK_SECONDS)
+            threads = await self._runtime.read(_all)
+            known = await self._runtime.slowly(self._positions)
+            await self._forget(known.keys() - {thread.thread_id.lower() for thread in threads})
+            await self._index(await self._stale(threads))
+        finally:
+            if lock is not None:
+                lock.close()
+
+    async def _is_behind(self) -> bool:
+        threads = await self._runtime.read(_all)
+        known = await self._runtime.slowly(self._positions)
+        if len(known) != len(threads):
+            return True
+        return not all(is_current(known.get(thread.thread_id.lower()), thread) for thread in threads)
+
+    async def _stale(self, threads: list[Searched]) -> list[Searched]:
+        """Those of which something is missing in the index."""
+        known = await self._runtime.slowly(self._positions)
+        return [one for one in threads if not is_current(known.get(one.thread_id.lower()), one)]
 
     async def _forget(self, gone: set[str]) -> None:
         """Take threads that are no more out of the index, and their words out of its file."""
@@ -194,9 +227,11 @@ class SearchBuild:
         return True
 
 
-def _threads(view: View, thread_id: str | None) -> list[Searched]:
-    if thread_id is None:
-        return searched_threads(view, ThreadFilter(archived=None))
+def _all(view: View) -> list[Searched]:
+    return searched_threads(view, ThreadFilter(archived=None))
+
+
+def _one(view: View, thread_id: str) -> list[Searched]:
     row = view.rows.thread(thread_id)
     return [] if row is None else [Searched(row.thread_no, row.thread_id, row.size, row.last_sum)]
 

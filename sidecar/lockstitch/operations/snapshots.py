@@ -20,8 +20,8 @@ from lockstitch.operations.contents import MAX_FILE_BYTES
 from lockstitch.operations.incoming import FILE_EVENTS
 from lockstitch.operations.views.checkpoints import Recorded
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, Snapshot
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.items import version_of
 from lockstitch.timeline.jobs import Appended
 from lockstitch.timeline.lines import DamagedLineError

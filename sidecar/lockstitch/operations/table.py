@@ -25,12 +25,15 @@ if TYPE_CHECKING:
         search,
         server,
         session,
+        storage,
+        storage_gc,
         thread,
         thread_import,
         thread_moves,
         thread_reads,
         turn,
         undo,
+        worker,
     )
 else:
     append = LaterModule("lockstitch.operations.append")
@@ -48,12 +51,15 @@ else:
     search = LaterModule("lockstitch.operations.search")
     server = LaterModule("lockstitch.operations.server")
     session = LaterModule("lockstitch.operations.session")
+    storage = LaterModule("lockstitch.operations.storage")
+    storage_gc = LaterModule("lockstitch.operations.storage_gc")
     thread = LaterModule("lockstitch.operations.thread")
     thread_import = LaterModule("lockstitch.operations.thread_import")
     thread_moves = LaterModule("lockstitch.operations.thread_moves")
     thread_reads = LaterModule("lockstitch.operations.thread_reads")
     turn = LaterModule("lockstitch.operations.turn")
     undo = LaterModule("lockstitch.operations.undo")
+    worker = LaterModule("lockstitch.operations.worker")
 
 PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
     "agentSession/runtimeEvents/append": append_request.plain_form,
@@ -84,6 +90,18 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "turn/interrupt": turn.interrupt,
     "turn/steer": turn.steer,
     "turn/receipt/read": receipt.read,
+    "worker/start": worker.start,
+    "worker/heartbeat": worker.heartbeat,
+    "worker/finish": worker.finish,
+    "worker/retry": worker.retry,
+    "worker/list": worker.list_,
+    "session.create": thread.start,
+    "session.list": thread_reads.list_,
+    "session.resume": thread.resume,
+    "session.rename": thread.name_set,
+    "session.fork": thread_moves.fork,
+    "session.archive": thread_moves.archive,
+    "session.delete": thread_moves.delete,
     "agentSession/start": session.start,
     "agentSession/list": session.list_,
     "agentSession/read": session.read,
@@ -108,4 +126,9 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "conversationImport/thread/preview": conversation_import.preview,
     "conversationImport/thread/commit": conversation_import.commit,
     "conversationImport/job/read": conversation_import.job_read,
+    "conversationImport/job/cancel": conversation_import.job_cancel,
+    "storage/report": storage.report,
+    "storage/gc": storage_gc.gc,
+    "storage/verify": storage.verify,
+    "storage/rebuild": storage.rebuild,
 }

@@ -15,8 +15,9 @@ from lockstitch.operations.views.turns import turn_values
 from lockstitch.operations.workspaces import workspace_fields
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline import queries
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.hot import FORMAT
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
@@ -80,13 +81,11 @@ async def open_new(
         if ephemeral:
             await runtime.ephemeral.reserve(thread_id, given=given_id is not None)
         future = runtime.enqueue(job)
-    watching = runtime.feed.is_watching(call.connection, thread_id)
-    begin = runtime.feed.subscribe(call.connection, thread_id, 0)
+    begin = runtime.feed.subscribe(call.connection, thread_id, 0, being_made=True)
     try:
         await runtime.settled(call, job, future)
     except BaseException:
-        if not watching:  # a thread that is there already goes on being watched
-            runtime.feed.unsubscribe(call.connection, thread_id)
+        runtime.feed.unsubscribe_new(call.connection, thread_id)
         if ephemeral:
             runtime.ephemeral.forget(thread_id)
         raise

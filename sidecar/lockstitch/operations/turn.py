@@ -11,7 +11,8 @@ from lockstitch.operations.incoming import user_message_event
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread import change
 from lockstitch.operations.views.turns import turn_value
-from lockstitch.timeline.admission import Admission, Incoming
+from lockstitch.timeline.admission import Admission
+from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import TurnStatus

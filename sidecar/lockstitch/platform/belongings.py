@@ -48,10 +48,10 @@ def _keep_attributes(fd: int, like: int) -> None:
 def mount_of(fd: int) -> str:
     """Which mount an open file or directory is on: comparable, and nothing else."""
     try:
-        with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as told:
-            for line in told:
-                if line.startswith("mnt_id:"):
-                    return line.split()[1]
+        with open(f"/proc/self/fdinfo/{fd}", "rb", buffering=0) as told:
+            for line in told.read().split(b"\n"):
+                if line.startswith(b"mnt_id:"):
+                    return line.split()[1].decode()
     except (OSError, IndexError):
         pass
     # COMPAT: without /proc the device has to do; a directory bound in from the same disk is then not seen.

@@ -79,6 +79,10 @@ class Directory(Protocol):
         ...
 
     def unlink(self, name: str) -> None: ...
+    def touch(self, name: str) -> None:
+        """Say that the file was changed now."""
+        ...
+
     def remove_directory(self, name: str) -> None:
         """Remove an empty subdirectory."""
         ...
@@ -172,6 +176,9 @@ class OpenDirectory:
     def unlink(self, name: str) -> None:
         unlink(name, dir_fd=self._fd)
 
+    def touch(self, name: str) -> None:
+        os.utime(name, dir_fd=self._fd, follow_symlinks=False)
+
     def remove_directory(self, name: str) -> None:
         os.rmdir(name, dir_fd=self._fd)
 
@@ -241,11 +248,14 @@ class PathDirectory:
         assert isinstance(into, PathDirectory)
         replace(self._at(source), os.path.join(into.where, target))
 
+    def unlink(self, name: str) -> None:
+        unlink(self._at(name))
+
     def names(self) -> list[str]:
         return os.listdir(self.where)
 
-    def unlink(self, name: str) -> None:
-        unlink(self._at(name))
+    def touch(self, name: str) -> None:
+        os.utime(self._at(name))
 
     def remove_directory(self, name: str) -> None:
         os.rmdir(self._at(name))

@@ -49,12 +49,17 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
 
 class Encoded(msgspec.Struct, frozen=True, gc=False):
-    """A line as it goes to the file: `data` with its LF, and where in it the payload stands."""
+    """A line as it goes to the file: `data` with its LF, which begins with `head` and then the payload."""
 
     data: bytes
     sum: bytes
-    payload_at: int
-    payload_length: int
+    head: bytes
+    payload: bytes
+
+    @property
+    def payload_at(self) -> int:
+        """Where in the line the payload stands."""
+        return len(self.head)
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -79,30 +84,34 @@ _parse = decoder(Line)
 
 def encode_line(sequence: int, draft: Draft, previous_sum: bytes, *, more: int = 0, req: str | None = None) -> Encoded:
     """Make the line of one event. `more` is how many lines of the same append follow it."""
-    (head,), tail = _heads(sequence, (draft,)), _tail(draft, more, req)
-    payload = draft.payload
-    summed = b"".join((head, payload, tail))
-    digest = _sum(previous_sum, summed)
-    return Encoded(b"".join((summed, _SUM_KEY, digest, b'"}\n')), digest, len(head), len(payload))
+    return _chained(_heads(sequence, (draft,)), (draft,), [_tail(draft, more, req)], previous_sum)[0]
 
 
 def encode_append(
     first_sequence: int, drafts: Sequence[Draft], previous_sum: bytes, req: str | None = None
 ) -> list[Encoded]:
     """Make the lines of one append: `more` on all but the last, `req` on the last."""
+    last = len(drafts) - 1
+    tails = [
+        b',"more":%d' % (last - number)
+        if number < last and draft.digest is None and draft.original_sum is None  # as _tail does, without the call
+        else _tail(draft, last - number, req if number == last else None)
+        for number, draft in enumerate(drafts)
+    ]
+    return _chained(_heads(first_sequence, drafts), drafts, tails, previous_sum)
+
+
+def _chained(heads: list[bytes], drafts: Sequence[Draft], tails: list[bytes], previous_sum: bytes) -> list[Encoded]:
     lines: list[Encoded] = []
-    more = len(drafts)
-    for head, draft in zip(_heads(first_sequence, drafts), drafts, strict=True):
-        more -= 1
+    for head, draft, tail in zip(heads, drafts, tails, strict=True):
         payload = draft.payload
-        tail = _tail(draft, more, None if more else req)
-        summed = b"".join((head, payload, tail))
-        if len(summed) <= _COPY_LIMIT:  # as _sum does, without the call
-            previous_sum = hexlify(sha256(previous_sum + summed).digest()[:8])
-        else:
-            previous_sum = _sum(previous_sum, summed)
-        data = b"".join((summed, _SUM_KEY, previous_sum, b'"}\n'))
-        lines.append(Encoded(data, previous_sum, len(head), len(payload)))
+        state = sha256(previous_sum)
+        state.update(head)
+        state.update(payload)
+        state.update(tail)
+        previous_sum = hexlify(state.digest()[:8])
+        data = b"".join((head, payload, tail, _SUM_KEY, previous_sum, b'"}\n'))
+        lines.append(Encoded(data, previous_sum, head, payload))
     return lines
 
 
@@ -166,35 +175,22 @@ def _heads(first_sequence: int, drafts: Sequence[Draft]) -> list[bytes]:
     quotes = 0
     for sequence, draft in enumerate(drafts, first_sequence):
         turn_id, item_id = draft.turn_id, draft.item_id
-        turn = item = ""
+        ids = draft.event_id
         quotes += 16
         if turn_id is not None:
-            turn = f'","turnId":"{turn_id}'
+            ids = f'{ids}","turnId":"{turn_id}'
             quotes += 4
         if item_id is not None:
-            item = f'","itemId":"{item_id}'
+            ids = f'{ids}","itemId":"{item_id}'
             quotes += 4
-        heads.append(
-            f'{{"sequence":{sequence},"at":"{draft.at}","type":"{draft.type}",'
-            f'"eventId":"{draft.event_id}{turn}{item}","payload":'
-        )
-    encoded = encoded_if_plain(heads, quotes)
-    if encoded is None:
-        return [_escaped_head(sequence, draft) for sequence, draft in enumerate(drafts, first_sequence)]
-    return encoded
-
-
-def encoded_if_plain(texts: Sequence[str], quotes: int) -> list[bytes] | None:
-    """JSON that was put together from strings as they are, encoded; None if a string in it needs an escape.
-
-    `quotes` is how many quotes stand in them if none does. One look at all together costs less than one at each.
-    """
-    encoded = "\n".join(texts).encode()
+        heads.append(f'{{"sequence":{sequence},"at":"{draft.at}","type":"{draft.type}","eventId":"{ids}","payload":')
+    # One look at all of them: whether every string stands for itself, without an escape.
+    encoded = "\n".join(heads).encode()
     rest = encoded.translate(None, _PLAIN)
     between = rest.count(b"\n")
-    if between == len(texts) - 1 and rest.count(b'"') == quotes == len(rest) - between:
+    if between == len(heads) - 1 and rest.count(b'"') == quotes == len(rest) - between:
         return encoded.split(b"\n")
-    return None
+    return [_escaped_head(sequence, draft) for sequence, draft in enumerate(drafts, first_sequence)]
 
 
 def _tail(draft: Draft, more: int, req: str | None) -> bytes:

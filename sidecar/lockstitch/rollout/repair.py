@@ -62,6 +62,9 @@ def plan_repair(fd: int | BinaryIO, size: int, *, known_size: int | None, known_
         return None if known_size == size else _plan_unknown_tail(fd, read, size, known_size)
     if known_size is None or known_size <= size:
         # The projection is gone, or speaks of another file; then no byte is known not to have been answered.
+        if size == 0 and not known_size:
+            # A rollout appears with its first line in it: of an empty one all is lost.
+            return Repair(0, 0, (Damage(0, 0, "missing"),), (), True)
         if read_tail(fd, size).clean:
             return None
         return _plan_kept_tail(fd, read, size, known_size=size)

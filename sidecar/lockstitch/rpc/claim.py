@@ -21,17 +21,30 @@ class Wire:
 
 
 def claim_wire() -> Wire:
-    """Move stdin and stdout to private descriptors. One that is closed reads as empty, or takes nothing."""
+    """Move stdin and stdout to private descriptors. A stdin that is closed reads as empty.
+
+    A stdout that is closed is as one whose reader is gone: what is written there is known not to have been sent.
+    """
+    can_write = _is_open(1)
     null = os.open(os.devnull, os.O_RDWR)
     while null < 3:  # 0, 1 or 2 was closed; what is opened later must not become one of them
         null = os.dup(null)
     if not _is_open(2):
         os.dup2(null, 2)
-    wire = Wire(_private(0, null), _private(1, null))
+    wire = Wire(_private(0, null), _private(1, null) if can_write else _without_reader())
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
     return wire
+
+
+def _without_reader() -> int:
+    """The write end of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    while writing < 3:
+        writing = os.dup(writing)
+    return writing
 
 
 def _is_open(descriptor: int) -> bool:

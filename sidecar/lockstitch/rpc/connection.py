@@ -57,7 +57,8 @@ class Connection:
         """
         if not isinstance(outcome, Refusal):
             try:
-                reply = b'%b"id":%b,"result":%b}' % (self._head, key, codec.encode(outcome))
+                result = codec.encoded_pieces(outcome)
+                reply = b"".join((self._head, b'"id":', key, b',"result":', *result, b"}"))
             except Exception as error:  # an operation returned what is not JSON
                 outcome = refusal_of(error, "encoding a result")
             else:

@@ -28,7 +28,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "fileCheckpoint": {"capture": True, "restore": _CAN_RESTORE, "rewind": _CAN_RESTORE},
     "threadReplay": True,
     "threadSearch": True,
-    "conversationImport": ["codex", "claude"],
+    "conversationImport": ["codex", "claude", "gemini"],
 }
 """What this version can do, as the initialize reply says it: flip a value here when the capability exists."""
 

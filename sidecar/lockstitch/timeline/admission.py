@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import msgspec
-
 from lockstitch import codec
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.rollout.line import MAX_LINE_BYTES, Draft
-from lockstitch.timeline import items
+from lockstitch.timeline import items, workers
 from lockstitch.timeline.checkpoints import (
     ABSENT,
     UNCHANGED_TYPE,
@@ -27,71 +25,20 @@ from lockstitch.timeline.checkpoints import (
     is_unchanged,
     known_from_row,
 )
+from lockstitch.timeline.incoming import Answer, Incoming
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
-from lockstitch.timeline.plain_items import PlainItem, encode_plain, leaves_out
+from lockstitch.timeline.plain_items import ITEM_AT, PlainItem, encode_plain, leaves_out, status_of
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
-from lockstitch.timeline.rows import ClientEventRow, TurnStatus
+from lockstitch.timeline.rows import TurnStatus
 from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.state import ThreadState
+from lockstitch_protocol.event_types import EVENT_TYPES
 from lockstitch_protocol.ids import new_id, new_ids
 
 MAX_PAYLOAD_BYTES = MAX_LINE_BYTES - (64 << 10)
 
-JOINS_TURN = frozenset(
-    {
-        *ITEM_EVENTS,
-        *DELTAS,
-        *TURN_ENDS,
-        "route.selected",
-        "authority.set",
-        "action.required",
-        "action.resolved",
-        "action.cancelled",
-        "provider.usage",
-    }
-)
-NEEDS_TURN = JOINS_TURN - {
-    "artifact.snapshot",
-    "file.changed",
-    "action.required",
-    "action.resolved",
-    "action.cancelled",
-    "provider.usage",
-}
-
-
-class Incoming(msgspec.Struct):
-    """An event that is checked by itself: its payload is decoded and of the shape that its type says."""
-
-    type: str
-    payload: dict[str, Any]
-    turn_id: str | None = None
-    item_id: str | None = None
-    event_id: str | None = None
-    digest: str | None = None
-    at: str | None = None
-    """The client's own time, already RFC 3339 UTC with microseconds."""
-    plain: PlainItem | None = None
-    """Of an item event: its item in the plain form; then `payload` is empty."""
-    whole: dict[str, Any] | None = None
-    """Of an item.completed: the item with its defaults, for when nothing that came before is missing from it."""
-    snapshot: Snapshot | None = None
-    opens_turn: bool = False
-    """turn/start: the turn must not exist yet."""
-    own: bool = False
-    """Written by the sidecar itself: `at` is when it happened, not somebody's claim."""
-    outside: bool = False
-    """It belongs to no turn, although one may be open."""
-
-
-class Answer(msgspec.Struct, frozen=True, gc=False):
-    """What answers an incoming event that is not simply stored."""
-
-    repeated: ClientEventRow | None = None
-    segment: Segment | None = None
-    delta: str = ""
-    before: int = 0
-    """For a delta: how many characters of its segment came before it."""
+JOINS_TURN = frozenset(name for name, type_ in EVENT_TYPES.items() if type_.joins_turn)
+NEEDS_TURN = frozenset(name for name, type_ in EVENT_TYPES.items() if type_.needs_turn)
 
 
 @dataclass(slots=True)
@@ -99,6 +46,8 @@ class Surroundings:
     """What admission may ask about: who we are, what time it is, and how to look things up."""
 
     boot_id: str
+    is_alive: Callable[[str | None], bool]
+    """Whether that boot still runs."""
     now: Callable[[], str]
     read_line: Callable[[int, int], bytes]
     """A line of this thread by its place, also one of this group that is not written yet."""
@@ -119,14 +68,16 @@ class Admission:
     answers: list[int | Answer] = field(default_factory=list["int | Answer"])
     """For each incoming event what answers it: mostly the number of its draft."""
     flushed: list[Segment] = field(default_factory=list[Segment])
+    workers: workers.WorkerAdmission = field(init=False)
     _new_ids: Iterator[str] = field(init=False)
+    _took_deltas: bool = False
     _open: str | None = None
     _now: str | None = None
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
     items: dict[int, PayloadItem] = field(default_factory=dict[int, PayloadItem])
     """By the number of their draft, what is known of items whose payloads need not be read again for it."""
     _items: dict[str, dict[str, Any] | bytes] = field(default_factory=dict[str, "dict[str, Any] | bytes"])
-    """Each item as this append leaves it, or its JSON."""
+    """Each item as this append leaves it, or the payload that holds it."""
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _streams: dict[str, list[Segment]] = field(default_factory=dict[str, "list[Segment]"])
     _event_ids: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
@@ -137,6 +88,7 @@ class Admission:
         self._new_ids = new_ids("evt")
         turn = self.state.open_turn()
         self._open = None if turn is None else turn.turn_id
+        self.workers = workers.WorkerAdmission(self.state, self.around.boot_id, self.around.is_alive)
 
     @property
     def thread_id(self) -> str:
@@ -157,16 +109,22 @@ class Admission:
         """Admit one event or refuse the whole append. Raises LockstitchError."""
         if event.digest is not None and self._is_repeated(event):
             return
+        if event.plain is not None:  # nearly every event of a large append
+            open_turn = event.turn_id is None and self._open
+            self._add_plain(event, event.plain, open_turn or self._turn_for(event))
+            return
         if event.snapshot is not None:
             turn_id = self._turn_for(event)
             self._add_snapshot(event, turn_id, event.snapshot)
         elif event.type == "turn.started":
             self._add_turn_start(event)
+        elif event.type in workers.TYPES:
+            turn_id = self._turn_for(event) if event.type == workers.STARTED else None
+            payload = self.workers.admit(event.type, event.payload, turn_id, self.now())
+            self._draft(event, payload, turn_id, None)
         else:
             turn_id = self._turn_for(event)
-            if event.plain is not None:
-                self._add_plain(event, event.plain, turn_id)
-            elif event.type in ITEM_EVENTS:
+            if event.type in ITEM_EVENTS:
                 self._add_item(event, turn_id)
             else:
                 self._draft(event, event.payload, turn_id, event.item_id)
@@ -190,6 +148,7 @@ class Admission:
         item_id, text = cast(str, event.item_id), cast(str, event.payload["delta"])
         self._check_item_turn(item_id, turn_id)
         segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.now())
+        self._took_deltas = True
         self.answers.append(Answer(segment=segment, delta=text, before=before))
 
     def flush(self) -> None:
@@ -217,6 +176,8 @@ class Admission:
 
     def streamed(self) -> list[Answer]:
         """The answers to streamed text."""
+        if not self._took_deltas:
+            return []
         return [answer for answer in self.answers if isinstance(answer, Answer) and answer.segment is not None]
 
     # -- repeats ----------------------------------------------------------------------------------------------
@@ -351,24 +312,24 @@ class Admission:
 
     def _add_plain(self, event: Incoming, item: PlainItem, turn_id: str | None) -> None:
         """An item that is whole as it came, unless what it leaves out came before."""
-        key = item.id.lower()
+        item_id = item.id
+        key = item_id.lower()
         if item.streamed and leaves_out(item):
-            before = self._before(key, item.id)
+            before = self._before(key, item_id)
             if before is not None:
                 event.payload, event.plain = {"item": codec.decode(codec.encode(item))}, None
                 self._add_item(event, turn_id)
                 return
-        self._check_item_turn(item.id, turn_id)
-        encoded = encode_plain(item, over=event.type == "item.completed")
-        self._items[key] = encoded
+        self._check_item_turn(item_id, turn_id)
+        payload = encode_plain(item, over=event.type == "item.completed")
+        self._items[key] = payload
         if self._streams:
             self._streams.pop(key, None)
-        self.items[len(self.drafts)] = PayloadItem.of_plain(item, len(encoded))
-        if event.at is None:
-            self._add_draft(event, b'{"item":%b}' % encoded, turn_id, item.id)
-        else:
-            received = codec.encode(self.now())
-            self._add_draft(event, b'{"%b":%b,"item":%b}' % (RECEIVED_AT.encode(), received, encoded), turn_id, item.id)
+        length = len(payload) - ITEM_AT - 1
+        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), None, length)
+        if event.at is not None:
+            payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
+        self._add_draft(event, payload, turn_id, item_id)
 
     def _add_item(self, event: Incoming, turn_id: str | None) -> None:
         given = event.payload.get("item")
@@ -395,7 +356,7 @@ class Admission:
         item: dict[str, Any] | None = None
         encoded = self._items.get(key)
         if encoded is not None:
-            item = encoded if isinstance(encoded, dict) else codec.decode(encoded)
+            item = encoded if isinstance(encoded, dict) else codec.decode(encoded)["item"]
         else:
             row = self.state.item(item_id)
             if row is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lockstitch.data_root import DataRoot
 from lockstitch.platform.files import make_private_directory, replace, storage_errors, unlink
-from lockstitch.rollout.line import Draft, encode_append
+from lockstitch.rollout.line import Draft, Encoded, encode_append
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import reader
 from lockstitch.timeline.lines import Lines
@@ -55,11 +55,16 @@ class Batch:
         return bool(self._chunks)
 
     def append(
-        self, drafts: Sequence[Draft], req: str | None = None, items: Mapping[int, PayloadItem] = _NOTHING_KNOWN
-    ) -> int:
-        """Add one append to the group: sequences, lines and rows. Returns the first sequence.
+        self,
+        drafts: Sequence[Draft],
+        req: str | None = None,
+        items: Mapping[int, PayloadItem] = _NOTHING_KNOWN,
+        now: str | None = None,
+    ) -> list[Encoded]:
+        """Add one append to the group: sequences, lines and rows. Returns its lines.
 
         `items`: by the number of its draft, what is known of an item whose payload then is not read for it.
+        `now`: the very string that is the time of those drafts whose time is our own.
         """
         state, thread = self.state, self.state.thread
         first, at, last = thread.last_sequence + 1, thread.size, len(drafts) - 1
@@ -76,10 +81,11 @@ class Batch:
                 draft.payload,
                 at,
                 length - 1,
-                line.payload_at,
+                len(line.head),
                 draft.digest,
                 req if number == last else None,
                 items.get(number),
+                draft.at is not now,
             )
             reduce(state, fact)
             at += length
@@ -89,7 +95,7 @@ class Batch:
         thread.size = at
         self._chunks += [line.data for line in lines]
         self._joined = None
-        return first
+        return lines
 
     def write(self) -> None:
         """Write and sync what was added: the commit point. Raises StorageError; the file is then as before."""

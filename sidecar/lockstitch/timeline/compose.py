@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from lockstitch.timeline.rows import ItemKind, ItemStatus
+from lockstitch.timeline.rows import KINDS, ItemKind, ItemStatus
 
 STREAMED_FIELD: dict[ItemKind, str] = {
     ItemKind.agentMessage: "text",
@@ -70,6 +70,8 @@ def grow(item: dict[str, Any], kind: ItemKind, text: str) -> None:
 def fill_streamed(item: dict[str, Any], kind: ItemKind, before: dict[str, Any]) -> None:
     """A last event that leaves out what was streamed gets it from there; what it does say stands."""
     name = STREAMED_FIELD.get(kind)
+    if name != STREAMED_FIELD.get(KINDS.get(before["type"], ItemKind.other)):
+        return  # the id was given to an item of another kind: its content is none of this one
     if name is not None and not item.get(name) and before.get(name):
         item[name] = before[name]
     if kind == ItemKind.reasoning and not item.get("summary") and before.get("summary"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from lockstitch.errors import StorageError
+from lockstitch.platform import faults
 from lockstitch.platform.files import open_private, storage_error, storage_errors
 from lockstitch.timeline.schema import APPLICATION_ID, MIGRATIONS, WHOLE
 
@@ -23,6 +24,8 @@ Connection = Any
 """An apsw connection; the library's own stubs name types that no checker can resolve."""
 
 BUSY_TIMEOUT_MS = 10_000
+WAL_PAGES = 1000
+"""From so many pages on the -wal is written back."""
 SQLITE_VERSION: str = apsw.sqlite_lib_version()
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -35,8 +38,10 @@ class DamagedDatabaseError(Exception):
 class Database:
     """An open projection. Not shared between threads."""
 
-    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False) -> None:
-        """Open an existing file. `bulk` is for a new file that nobody else sees: no journal, no sync.
+    _wal_pages = 0
+
+    def __init__(self, path: Path, *, reader: bool = False, bulk: bool = False, staged: bool = False) -> None:
+        """Open an existing file. `bulk` is for a new file that nobody else sees: no sync; `staged` goes on with one.
 
         A `reader` leaves the -wal alone when it closes: the file may have been replaced under it, and the -wal is
         then that of another. Raises DamagedDatabaseError, StorageError.
@@ -48,6 +53,8 @@ class Database:
         self.identity = file_identity(path)
         flags = apsw.SQLITE_OPEN_READWRITE
         try:
+            if os.path.isdir(path):
+                raise DamagedDatabaseError("a directory stands in its place")
             if not bulk and os.path.getsize(path) == 0:
                 raise DamagedDatabaseError("the file is empty")
             self.connection: Connection = apsw.Connection(str(path), flags=flags)
@@ -60,7 +67,10 @@ class Database:
         try:
             if reader:
                 self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            self._configure(bulk)
+            if staged:
+                self._go_on()
+            else:
+                self._configure(bulk)
         except BaseException:
             self.connection.close()
             raise
@@ -92,7 +102,7 @@ class Database:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
             if bulk:
-                self._set(journal_mode="OFF", synchronous="OFF", locking_mode="EXCLUSIVE")
+                self._set(journal_mode="DELETE", synchronous="OFF", locking_mode="EXCLUSIVE")
                 self._set(application_id=APPLICATION_ID)
                 connection.execute("BEGIN")
                 connection.execute(WHOLE)
@@ -102,7 +112,29 @@ class Database:
                 raise DamagedDatabaseError("not a projection of ours")
             self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
             self._set(journal_mode="WAL", synchronous="NORMAL")
-            self._set(wal_autocheckpoint=1000, journal_size_limit=4 << 20)
+            self._set(journal_size_limit=4 << 20)
+            connection.set_wal_hook(self._note_wal)  # in place of SQLite's own, which would checkpoint in the commit
+
+    def _note_wal(self, connection: Connection, name: str, pages: int) -> int:
+        del connection, name
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def checkpoint(self) -> None:
+        """Move what the -wal holds into the file, if that is much. When nobody waits for it: it syncs both files."""
+        if self._wal_pages >= WAL_PAGES:
+            self._wal_pages = 0
+            with suppress(apsw.Error):  # a commit says what is wrong with the file, and the -wal holds everything
+                self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _go_on(self) -> None:
+        """A build that was cut off: what it committed is there, unless the power went too."""
+        with database_errors(self.path):
+            known = self.pragma("application_id"), self.pragma("user_version"), self.pragma("quick_check")
+            if known != (APPLICATION_ID, len(MIGRATIONS), "ok"):
+                raise DamagedDatabaseError("not a build of this version")
+            self._set(journal_mode="DELETE", synchronous="OFF", locking_mode="EXCLUSIVE")
+            self.connection.execute("BEGIN")
 
     def _set(self, **pragmas: str | int) -> None:
         # One statement each, read to its end: apsw stops at the first row, and most pragmas answer with one.
@@ -121,7 +153,9 @@ class Database:
         done = int(self.pragma("user_version"))
         for number, statements in enumerate(MIGRATIONS[done:], done + 1):
             with database_errors(self.path), self.connection:
+                faults.point("migrate", self.path)
                 self.connection.execute(statements)
+                faults.point("migrated", self.path)
                 self.connection.execute(f"PRAGMA user_version={number}")
 
     def finish_bulk(self) -> None:

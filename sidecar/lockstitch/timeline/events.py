@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lockstitch.codec import encode
-from lockstitch.rollout.line import Draft, Line, encoded_if_plain, parse_line
+from lockstitch.rollout.line import Draft, Encoded, Line, parse_line
+
+_AFTER_KEY = len('{"sequence":')
 
 
 def event_json(
@@ -22,42 +24,29 @@ def event_json(
     item_id: str | None,
 ) -> bytes:
     """One AgentEvent. `sequence` is None for streamed text whose segment is not stored yet."""
-    head: dict[str, object] = {"eventId": event_id}
+    head: dict[str, object] = {"sessionId": thread_id, "threadId": thread_id}
     if sequence is not None:
         head["sequence"] = sequence
-    head["sessionId"] = head["threadId"] = thread_id
+    head["timestamp"], head["type"], head["eventId"] = at, type_, event_id
     if turn_id is not None:
         head["turnId"] = turn_id
     if item_id is not None:
         head["itemId"] = item_id
-    head["type"], head["timestamp"] = type_, at
     return b'%b,"payload":%b}' % (encode(head)[:-1], payload)
 
 
-def events_of_drafts(thread_id: str, first_sequence: int, drafts: Sequence[Draft]) -> bytes:
-    """The AgentEvents of events that were just stored one after the other, as a JSON array."""
-    heads: list[str] = []
-    quotes = 0
-    for sequence, draft in enumerate(drafts, first_sequence):
-        turn_id, item_id = draft.turn_id, draft.item_id
-        turn = item = ""
-        quotes += 24
-        if turn_id is not None:
-            turn = f'","turnId":"{turn_id}'
-            quotes += 4
-        if item_id is not None:
-            item = f'","itemId":"{item_id}'
-            quotes += 4
-        heads.append(
-            f',{{"eventId":"{draft.event_id}","sequence":{sequence},"sessionId":"{thread_id}","threadId":"{thread_id}'
-            f'{turn}{item}","type":"{draft.type}","timestamp":"{draft.at}","payload":'
-        )
-    encoded = encoded_if_plain(heads, quotes)
-    if encoded is None:
-        events = [event_of_draft(thread_id, sequence, draft) for sequence, draft in enumerate(drafts, first_sequence)]
-        return b"[%b]" % b",".join(events)
-    parts = [part for head, draft in zip(encoded, drafts, strict=True) for part in (head, draft.payload, b"}")]
-    return b"[%b]" % b"".join(parts)[1:]
+def events_of_lines(thread_id: str, lines: Sequence[Encoded]) -> bytes:
+    """The AgentEvents of lines that were just made, as a JSON array, each as `event_json` would make it."""
+    # The head of a line says the same in the same order, but for the name of `at`; no string stands before that.
+    thread = b'},{%b,"sequence":' % encode({"sessionId": thread_id, "threadId": thread_id})[1:-1]
+    parts: list[bytes] = []
+    for line in lines:
+        head, data = line.head, line.data
+        at = head.index(b',"at":', _AFTER_KEY)
+        parts += (thread, data[_AFTER_KEY:at], b',"timestamp":', data[at + 6 : len(head) + len(line.payload)])
+    parts[0] = b"[" + thread[2:]
+    parts.append(b"}]")
+    return b"".join(parts)
 
 
 def event_of_draft(thread_id: str, sequence: int, draft: Draft) -> bytes:

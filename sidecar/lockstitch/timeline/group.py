@@ -6,7 +6,9 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -14,9 +16,9 @@ import apsw
 from lockstitch.codec import decode, encode
 from lockstitch.errors import LockstitchError, RefusedError, StorageError
 from lockstitch.platform import faults
-from lockstitch.rollout.line import Line, parse_line
+from lockstitch.rollout.line import Encoded, Line, parse_line
 from lockstitch.rollout.tail import lines_backwards, reader
-from lockstitch.timeline.admission import Admission, Answer
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.events import (
@@ -24,8 +26,9 @@ from lockstitch.timeline.events import (
     event_of_bytes,
     event_of_draft,
     event_of_line,
-    events_of_drafts,
+    events_of_lines,
 )
+from lockstitch.timeline.incoming import Answer
 from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.reducer import DELTAS, moment_of
@@ -39,13 +42,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class _Admitted:
+    """One append of the group: who asked, if somebody did, and what it comes to."""
+
+    job: Job[Any] | None
+    admission: Admission
+    first: int = 0
+    lines: Sequence[Encoded] = ()
+
+
 class Group:
     """The jobs of one group and the batches that they fill."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._batches: dict[str, Batch] = {}
-        self._admitted: dict[str, list[tuple[Job[Any] | None, Admission, int]]] = {}
+        self._admitted: dict[str, list[_Admitted]] = {}
         self.behind: set[str] = set()
         """Threads whose events are durable and whose rows could not be stored."""
         self.gone: set[str] = set()
@@ -191,16 +204,16 @@ class Group:
     def _add(self, batch: Batch, job: Job[Any] | None, admission: Admission, req: str | None) -> None:
         key = batch.state.thread.thread_id.lower()
         admitted = self._admitted.setdefault(key, [])
-        admitted.append((job, admission, 0))
+        mine = _Admitted(job, admission)
+        admitted.append(mine)
         if admission.drafts:
+            mine.first = batch.state.thread.last_sequence + 1
             try:
-                first = batch.append(admission.drafts, req, admission.items)
+                mine.lines = batch.append(admission.drafts, req, admission.items, admission.now())
             except Exception as error:
                 # The state may be half changed: nothing of this thread's group can be trusted any more.
                 log.exception("an append could not be reduced")
                 self._fail_thread(key, batch, error)
-                return
-            admitted[-1] = (job, admission, first)
 
     # -- writing ----------------------------------------------------------------------------------------------
     def write(self) -> None:
@@ -216,7 +229,8 @@ class Group:
     def _fail_thread(self, key: str, batch: Batch, error: BaseException | None) -> None:
         """Take a thread's part of the group back. Without an error nobody is told: it is judged again."""
         flushed: list[Segment] = []
-        for job, admission, _ in self._admitted.pop(key, ()):
+        for admitted in self._admitted.pop(key, ()):
+            job, admission = admitted.job, admitted.admission
             flushed += admission.flushed
             admission.take_back()
             if job is not None and error is not None:
@@ -252,17 +266,18 @@ class Group:
         """Tell who asked and who watches. Their events are durable now, whatever happens here."""
         for key, admitted in self._admitted.items():
             batch = self._batches[key]
-            for job, admission, first in admitted:
-                self._answer_one(batch, job, admission, first)
+            for each in admitted:
+                self._answer_one(batch, each)
         for key in self.behind:
             self._writer.hot.drop(key)
 
-    def _answer_one(self, batch: Batch, job: Job[Any] | None, admission: Admission, first: int) -> None:
+    def _answer_one(self, batch: Batch, admitted: _Admitted) -> None:
+        job, admission, first = admitted.job, admitted.admission, admitted.first
         writer, thread_id = self._writer, batch.state.thread.thread_id
         hold = None
         if job is not None:
             try:
-                writer.answer(job, appended(batch, admission, first))
+                writer.answer(job, appended(batch, admission, first, admitted.lines))
             except Exception as error:
                 writer.fail(job, _damaged_line(error) if isinstance(error, DamagedLineError) else error)
             if not isinstance(job, AppendJob) or job.wait_for_reply:
@@ -285,12 +300,12 @@ def _is_added(line: Line) -> bool:
     return decode(bytes(line.payload)).get("checkpoint", {}).get("source") == "external"
 
 
-def appended(batch: Batch, admission: Admission, first: int) -> Appended:
+def appended(batch: Batch, admission: Admission, first: int, lines: Sequence[Encoded] = ()) -> Appended:
     """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
     thread_id = batch.state.thread.thread_id
     answers, repeated = admission.answers, 0
-    if answers == list(range(len(admission.drafts))):  # almost always
-        events = events_of_drafts(thread_id, first, admission.drafts)
+    if lines and answers == list(range(len(lines))):  # almost always
+        events = events_of_lines(thread_id, lines)
     else:
         events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])
         repeated = sum(type(answer) is Answer and answer.repeated is not None for answer in answers)

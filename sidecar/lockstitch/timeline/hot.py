@@ -16,7 +16,7 @@ import apsw
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
 from lockstitch.errors import NotFoundError, StorageError
 from lockstitch.rollout.recorder import Recorder
-from lockstitch.rollout.tail import read_tail, reader, sum_before
+from lockstitch.rollout.tail import ReadAt, read_tail, reader, sum_before
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.index import index_tail, index_whole
 from lockstitch.timeline.rebuild import indexing
@@ -153,12 +153,16 @@ class HotThreads:
         """Whether the rows say of the open turn what the log says. Only what a dead boot left open is looked up there:
         recovery is about to end it."""
         rows, read = self._writer.rows, reader(recorder.fd)
-        if not turns_agree(row, rows) or (row.format > FORMAT and format_in_log(read, recorder.size) != row.format):
+        if not turns_agree(row, rows) or self._is_wrong_format(row, read, recorder.size):
             return False
         turn = None if row.open_turn_no is None else rows.turn_by_number(row.thread_no, row.open_turn_no)
         if turn is None or self._writer.place.boots.is_alive(turn.boot_id):
             return True
         return is_open_in_log(read, row.size, turn)
+
+    def _is_wrong_format(self, row: ThreadRow, read: ReadAt, size: int) -> bool:
+        """Whether the row, against the file, says that a newer program wrote it."""
+        return row.format > FORMAT and format_in_log(read, size) not in (None, row.format)
 
     def vouch(self, thread_id: str, size: int) -> None:
         """Its first `size` bytes were read and are sound. Within the transaction."""

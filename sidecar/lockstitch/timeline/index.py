@@ -7,9 +7,9 @@ Invariant: a thread indexed at once has the rows that it would have had event by
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -23,7 +23,9 @@ from lockstitch.rollout.tail import reader, sum_before
 from lockstitch.timeline.payloads import read_linked_by
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.rows import ThreadRow
+from lockstitch.timeline.soundness import STUMBLES
 from lockstitch.timeline.state import Cold, ThreadState
+from lockstitch.timeline.stored import copy_of
 from lockstitch.timeline.times import microseconds_of
 from lockstitch_protocol.ids import new_id
 
@@ -41,6 +43,8 @@ class Indexing:
     quarantine: Path
     store: Callable[[ThreadState], None]
     writable: bool = True
+    shown: list[str] = field(default_factory=list[str])
+    """Threads whose damage recovery has yet to write down, where nothing is written."""
     root_ids: frozenset[str] = frozenset()
     """The ids of the data root: a link to a workspace that another root made does not hold here."""
 
@@ -82,7 +86,7 @@ def index_whole(
     size, last_sum = known or (None, None)
     plan = plan_repair(recorder.fd, recorder.size, known_size=size, known_sum=last_sum)
     before = recorder.stamp
-    _bring_up(around, state, recorder, plan)
+    state = _bring_up(around, state, recorder, plan)
     state.thread.stamp = recorder.stamp if around.writable else before
     return state
 
@@ -98,14 +102,15 @@ def index_tail(around: Indexing, state: ThreadState, recorder: Recorder) -> Thre
     thread = state.thread
     known_sum = thread.last_sum.encode()
     plan = plan_repair(recorder.fd, recorder.size, known_size=thread.size, known_sum=known_sum)
-    _bring_up(around, state, recorder, plan)
+    state = _bring_up(around, state, recorder, plan)
+    thread = state.thread
     if thread.stamp:
         # Whoever wrote the tail was one of us, who died: what stands before it is as it was.
         thread.stamp = recorder.stamp
     return state
 
 
-def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> None:
+def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Repair | None) -> ThreadState:
     thread = state.thread
     size = recorder.size
     end = size if plan is None else plan.keep
@@ -122,7 +127,16 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             damages.append(found)
             continue
         fact = fact_of(found)
-        reduce(state, fact)
+        if found.proven:
+            reduce(state, fact)
+        else:
+            around.store(state)
+            state.stored()
+            state = _reduce_doubtful(state, fact)
+            thread = state.thread
+            if thread.last_sequence < fact.sequence:
+                damages.append(Damage(found.offset, found.end + 1, "rotten"))
+                continue
         if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
             thread.linked = 0
         thread.last_sum = found.line.sum
@@ -136,12 +150,25 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
     if (untold or (plan is not None and plan.reappend)) and around.writable:
         _tell(around, state, recorder, plan or Repair(size, size, (), (), False), untold)
     elif untold:
+        around.shown.append(thread.thread_id)
         _show(thread, plan, untold)
     if thread.last_sequence == 0 or damages:
         thread.size = recorder.size if around.writable else end
         thread.last_sum = sum_before(reader(recorder.fd), thread.size).decode("ascii", "replace")
     else:
         thread.size = max(thread.size, end)
+    return state
+
+
+def _reduce_doubtful(state: ThreadState, fact: Fact) -> ThreadState:
+    """Reduce a line whose own sum proves nothing, since the one before it is lost. If it has rotted into something
+    that means nothing, the state is the one before, as the rows have it."""
+    before = copy_of(state.thread)
+    try:
+        reduce(state, fact)
+    except STUMBLES:
+        return ThreadState.load(before, state.cold)
+    return state
 
 
 def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
@@ -157,6 +184,12 @@ def _show(thread: ThreadRow, plan: Repair | None, untold: list[Damage]) -> None:
 def is_told(thread: ThreadRow, damage: Damage) -> bool:
     """Whether the thread's damage list tells of it; what costs nothing need not be told."""
     return damage.reason in HARMLESS or not _untold([damage], thread)
+
+
+def is_lost(thread: ThreadRow, record: Record) -> bool:
+    """Whether the thread's damage list names that line: it could be read, and nothing be made of it."""
+    told: list[dict[str, Any]] = decode(thread.damage.encode()) if thread.damage else []
+    return any(entry["fromOffset"] == record.offset < entry["toOffset"] for entry in told)
 
 
 def has_untold_damage(file: int | BinaryIO, thread: ThreadRow) -> bool:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from lockstitch.errors import ConflictError
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.admission import Admission, Answer
+from lockstitch.timeline.admission import Admission
+from lockstitch.timeline.incoming import Answer
 from lockstitch.timeline.rows import ThreadRow
 
 if TYPE_CHECKING:

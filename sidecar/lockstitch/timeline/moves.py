@@ -25,6 +25,7 @@ from lockstitch.platform.files import (
 from lockstitch.rollout.line import Draft, encode_line
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.scan import Record, scan
+from lockstitch.timeline import workers
 from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
 from lockstitch.timeline.jobs import Committed, Removed, thread_exists
@@ -36,8 +37,9 @@ from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 _WRITE_BYTES = 1 << 20
-_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported"})
-"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line."""
+_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported", *workers.TYPES})
+"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line. Its workers work for
+it and for nobody else."""
 
 
 def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:

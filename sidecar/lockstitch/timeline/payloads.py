@@ -12,7 +12,6 @@ import msgspec
 from lockstitch import codec
 from lockstitch.codec import ParseError
 from lockstitch.timeline.checkpoints import path_key
-from lockstitch.timeline.plain_items import PlainItem
 from lockstitch.timeline.rows import KINDS, ItemKind
 
 RECEIVED_AT = "$receivedAt"
@@ -44,16 +43,12 @@ class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     """What the reducer has to know of a payload's item; the item itself is the last `length` bytes before the brace."""
 
     id: str
-    kind: ItemKind
+    kind: int
+    """An ItemKind."""
     status: str | None
     spilled: str | None
     """The sha256 of its output, which is in the artifact store."""
     length: int
-
-    @classmethod
-    def of_plain(cls, item: PlainItem, length: int) -> PayloadItem:
-        """Of an item that is about to be stored in its plain form, which never has its output elsewhere."""
-        return cls(item.id, item.kind, getattr(item, "status", None), None, length)
 
 
 class UserMessage(msgspec.Struct):
@@ -182,6 +177,16 @@ class Imported(msgspec.Struct):
     readBytes: int  # noqa: N815
 
 
+class WorkerPayload(msgspec.Struct):
+    workerId: str  # noqa: N815
+    kind: str = ""
+    attempt: int = 1
+    maxAttempts: int = 1  # noqa: N815
+    leaseMs: int = 0  # noqa: N815
+    leaseExpiresAt: str = ""  # noqa: N815
+    bootId: str | None = None  # noqa: N815
+
+
 class WorkspaceLink(msgspec.Struct):
     rootId: str | None = None  # noqa: N815
 
@@ -210,6 +215,7 @@ read_action = codec.decoder(ActionPayload)
 read_checkpoint = codec.decoder(CheckpointEvent)
 read_confirmed = codec.decoder(Confirmed)
 read_imported = codec.decoder(Imported)
+read_worker = codec.decoder(WorkerPayload)
 _read_link = codec.decoder(Link)
 
 

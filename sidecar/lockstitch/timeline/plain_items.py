@@ -68,7 +68,7 @@ class _Change(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class PlainItem(msgspec.Struct, tag_field="type", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
     """An item of a type that we know, with no field that we do not know."""
 
-    kind: ClassVar[ItemKind]
+    kind: ClassVar[int]
     fills: ClassVar[tuple[tuple[str, Any], ...]] = ()
     """What is stored where a field says nothing."""
     has_status: ClassVar[bool] = False
@@ -78,13 +78,13 @@ class PlainItem(msgspec.Struct, tag_field="type", forbid_unknown_fields=True, re
 
 
 class _UserMessage(PlainItem, tag="userMessage"):
-    kind: ClassVar[ItemKind] = ItemKind.userMessage
+    kind: ClassVar[int] = int(ItemKind.userMessage)
     content: list[_TextPart | _ImagePart | _LocalImagePart | _SkillPart | _MentionPart]
     client_id: _Optional = None
 
 
 class _AgentMessage(PlainItem, tag="agentMessage"):
-    kind: ClassVar[ItemKind] = ItemKind.agentMessage
+    kind: ClassVar[int] = int(ItemKind.agentMessage)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("text", ""),)
     streamed: ClassVar[tuple[str, ...]] = ("text",)
     text: _Filled = _UNSET
@@ -92,14 +92,14 @@ class _AgentMessage(PlainItem, tag="agentMessage"):
 
 
 class _Plan(PlainItem, tag="plan"):
-    kind: ClassVar[ItemKind] = ItemKind.plan
+    kind: ClassVar[int] = int(ItemKind.plan)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("text", ""),)
     streamed: ClassVar[tuple[str, ...]] = ("text",)
     text: _Filled = _UNSET
 
 
 class _Reasoning(PlainItem, tag="reasoning"):
-    kind: ClassVar[ItemKind] = ItemKind.reasoning
+    kind: ClassVar[int] = int(ItemKind.reasoning)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("summary", ()), ("content", ()))
     streamed: ClassVar[tuple[str, ...]] = ("summary", "content")
     summary: _Strings = _UNSET
@@ -107,7 +107,7 @@ class _Reasoning(PlainItem, tag="reasoning"):
 
 
 class _CommandExecution(PlainItem, tag="commandExecution"):
-    kind: ClassVar[ItemKind] = ItemKind.commandExecution
+    kind: ClassVar[int] = int(ItemKind.commandExecution)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("cwd", ""), ("source", "agent"), ("command_actions", ()))
     has_status: ClassVar[bool] = True
     streamed: ClassVar[tuple[str, ...]] = ("aggregated_output",)
@@ -122,7 +122,7 @@ class _CommandExecution(PlainItem, tag="commandExecution"):
 
 
 class _FileChange(PlainItem, tag="fileChange"):
-    kind: ClassVar[ItemKind] = ItemKind.fileChange
+    kind: ClassVar[int] = int(ItemKind.fileChange)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("changes", ()),)
     has_status: ClassVar[bool] = True
     changes: list[_Change] | msgspec.UnsetType | None = _UNSET
@@ -131,7 +131,7 @@ class _FileChange(PlainItem, tag="fileChange"):
 
 
 class _McpToolCall(PlainItem, tag="mcpToolCall"):
-    kind: ClassVar[ItemKind] = ItemKind.mcpToolCall
+    kind: ClassVar[int] = int(ItemKind.mcpToolCall)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("arguments", None),)
     has_status: ClassVar[bool] = True
     server: str
@@ -144,7 +144,7 @@ class _McpToolCall(PlainItem, tag="mcpToolCall"):
 
 
 class _DynamicToolCall(PlainItem, tag="dynamicToolCall"):
-    kind: ClassVar[ItemKind] = ItemKind.dynamicToolCall
+    kind: ClassVar[int] = int(ItemKind.dynamicToolCall)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("arguments", None),)
     has_status: ClassVar[bool] = True
     tool: str
@@ -157,18 +157,18 @@ class _DynamicToolCall(PlainItem, tag="dynamicToolCall"):
 
 
 class _WebSearch(PlainItem, tag="webSearch"):
-    kind: ClassVar[ItemKind] = ItemKind.webSearch
+    kind: ClassVar[int] = int(ItemKind.webSearch)
     query: _Optional = None
     action: dict[str, Any] | None = None
 
 
 class _ImageView(PlainItem, tag="imageView"):
-    kind: ClassVar[ItemKind] = ItemKind.imageView
+    kind: ClassVar[int] = int(ItemKind.imageView)
     path: str
 
 
 class _ContextCompaction(PlainItem, tag="contextCompaction"):
-    kind: ClassVar[ItemKind] = ItemKind.contextCompaction
+    kind: ClassVar[int] = int(ItemKind.contextCompaction)
 
 
 class _Payload(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -189,6 +189,8 @@ class _Payload(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     )
 
 
+ITEM_AT = len('{"item":')
+"""Where in the payload the item stands; one brace follows it."""
 _decode = msgspec.json.Decoder(_Payload, float_hook=codec.Digits).decode
 
 
@@ -202,28 +204,31 @@ def plain_item(payload: bytes | codec.Raw) -> PlainItem | None:
 
 
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:
-    """The item as it is stored, filled in: whatever the host says, what is `over` is in progress no more."""
+    """The payload that is stored, its item filled in: whatever the host says, what is `over` is in progress no more."""
+    found: Any = item
     for name, default in item.fills:
-        if not getattr(item, name):
-            _fill(item, name, default)
+        value = getattr(found, name)
+        if value is None or value is _UNSET:
+            setattr(found, name, default)
     if item.has_status:
-        _settle_status(item, over)
-    return codec.encode(item)
+        status = found.status
+        if status is None or status is _UNSET:
+            found.status = "completed" if over else "inProgress"
+        elif over and status == "inProgress":
+            found.status = "completed"
+    return codec.encode(_Payload(found))
 
 
-def _fill(item: Any, name: str, default: Any) -> None:
-    value = getattr(item, name)
-    if value is _UNSET or value is None:
-        setattr(item, name, default)
-
-
-def _settle_status(item: Any, over: bool) -> None:
-    if item.status is _UNSET or item.status is None:
-        item.status = "completed" if over else "inProgress"
-    elif over and item.status == "inProgress":
-        item.status = "completed"
+def status_of(item: Any) -> str | None:
+    """The status of an item that was encoded; None of those that have none."""
+    return item.status if item.has_status else None
 
 
 def leaves_out(item: PlainItem) -> bool:
     """Whether earlier events may hold more of the item than this one says."""
-    return not all(getattr(item, name) for name in item.streamed)
+    for name in item.streamed:  # a generator would cost twice as much
+        if not getattr(item, name):
+            break
+    else:
+        return False
+    return True

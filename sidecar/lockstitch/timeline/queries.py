@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from unicodedata import normalize
 
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import (
@@ -17,6 +18,8 @@ from lockstitch.timeline.rows import (
     ItemStatus,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     columns,
 )
 from lockstitch.timeline.soundness import check_thread
@@ -56,6 +59,8 @@ def threads(
 ) -> Page[ThreadRow]:
     """Threads sorted by a time, then by creation, then by id. `after` is (time, created_at, thread id)."""
     where, values = conditions(filter_)
+    if filter_.term and not filter_.term.isascii():
+        view.connection.create_scalar_function("contains", _contains, 2, deterministic=True)
     column = _SORT[sort]
     keys = ("created_at", "thread_id") if column == "created_at" else (column, "created_at", "thread_id")
     direction = "DESC" if descending else "ASC"
@@ -98,14 +103,26 @@ def conditions(filter_: ThreadFilter) -> tuple[list[str], list[Any]]:
         where.append(f"workspace_key IN ({','.join('?' * len(filter_.workspaces))})")
         values += filter_.workspaces
     if filter_.term:
-        where.append(r"(coalesce(name,'') LIKE ? ESCAPE '\' OR preview LIKE ? ESCAPE '\')")
-        values += [_like(filter_.term)] * 2
+        if filter_.term.isascii():
+            where.append(r"(coalesce(name,'') LIKE ? ESCAPE '\' OR preview LIKE ? ESCAPE '\')")
+            values += [_like(filter_.term)] * 2
+        else:  # LIKE knows the case of ASCII letters alone
+            where.append("(contains(name, ?) OR contains(preview, ?))")
+            values += [_folded(filter_.term)] * 2
     if filter_.parent is not None:
         where.append("parent_thread=?")
         values.append(filter_.parent)
     if filter_.ancestor is not None:
         where.append("thread_id IN child")
     return where, values
+
+
+def _folded(text: str) -> str:
+    return normalize("NFKC", text).casefold()
+
+
+def _contains(text: str | None, term: str) -> bool:
+    return text is not None and term in _folded(text)
 
 
 def _like(term: str) -> str:
@@ -190,6 +207,15 @@ def mark_before(view: View, thread_no: int, sequence: int) -> tuple[int, int]:
         (thread_no, sequence + 1),
     ).fetchone()
     return (1, 0) if found is None else (found[0], found[1])
+
+
+def mark_after(view: View, thread_no: int, sequence: int) -> int | None:
+    """The offset of the first marked line behind the event `sequence`; None if there is none."""
+    found = view.connection.execute(
+        "SELECT line_at FROM event_mark WHERE thread_no=? AND sequence>? ORDER BY sequence LIMIT 1",
+        (thread_no, sequence),
+    ).fetchone()
+    return None if found is None else found[0]
 
 
 def checkpoints(
@@ -301,3 +327,34 @@ def cut_off_items(view: View, thread_no: int, turn_no: int) -> list[ItemRow]:
         turn_no,
         ItemStatus.interrupted,
     )
+
+
+def workers(
+    view: View, thread_no: int | None, status: WorkerStatus | None, after: list[Any] | None, limit: int
+) -> list[WorkerRow]:
+    """Workers, those that were started last first; `after` is (started_at, thread number, worker id).
+
+    An active one may turn out to be interrupted, hence those come with either status.
+    """
+    where, values = ["1"], list[Any]()
+    if thread_no is not None:
+        where.append("thread_no=?")
+        values.append(thread_no)
+    if status is not None:
+        where.append("status IN (?,?)")
+        values += (status, WorkerStatus.active if status == WorkerStatus.interrupted else status)
+    if after is not None:
+        where.append("(started_at, thread_no, worker_id) < (?,?,?)")
+        values += after
+    order = "ORDER BY started_at DESC, thread_no DESC, worker_id DESC LIMIT ?"
+    return view.rows.all(WorkerRow, f"{' AND '.join(where)} {order}", *values, limit)
+
+
+def workers_of_turn(view: View, thread_no: int, turn_no: int) -> list[WorkerRow]:
+    """The workers that were started in a turn, in that order."""
+    return view.rows.all(WorkerRow, "thread_no=? AND turn_no=? ORDER BY started_at, worker_id", thread_no, turn_no)
+
+
+def thread_id_of(view: View, thread_no: int) -> str:
+    """The id of a thread that is there."""
+    return view.connection.execute("SELECT thread_id FROM thread WHERE thread_no=?", (thread_no,)).fetchone()[0]

@@ -66,6 +66,13 @@ def reconcile(writer: Writer) -> None:
             log.warning("that a thread was moved could not be recorded yet: %s", error.kind)
 
 
+def index_unknown(writer: Writer, thread_id: str) -> None:
+    """Index a rollout that the thread table does not know, if there is one. Within the transaction."""
+    for found in unique(writer.place.root.rollouts()):
+        if found.thread_id.lower() == thread_id.lower():
+            index_one(writer.place, writer.database, writer.rows.next_thread_number(), found)
+
+
 def _tell_move(writer: Writer, thread_id: str, archived: bool) -> None:
     """Record a move that a crash cut short; rows that only say so, against the log, are made anew instead."""
     batch = writer.hot.load(thread_id)
@@ -80,7 +87,8 @@ def tell_archived(writer: Writer, thread_id: str, archived: bool) -> None:
     batch = writer.hot.load(thread_id)
     type_ = "thread.archived" if archived else "thread.unarchived"
     draft = Draft(type_, encode({}), new_id("evt"), writer.place.now())
-    first = batch.append([draft])
+    first = batch.state.thread.last_sequence + 1
+    batch.append([draft])
     try:
         batch.write()
     except BaseException:
@@ -128,8 +136,9 @@ def _remove_what_was_staged(writer: Writer) -> None:
     for name in _names(root.trash):
         if not name.startswith(DELETED) and not boots.is_alive(name.partition("-")[0]):
             remove(root.trash / name)
-    for name in _names(root.sqlite):  # a rebuild is under the lock that we hold, so nobody's is going on
-        if STAGED in name:
+    for name in _names(root.sqlite):
+        _, staged, boot = name.partition(STAGED)
+        if staged and not boots.is_alive(boot.partition("-")[0]):
             remove(root.sqlite / name)
     for name in _names(root.path):
         if name.startswith((".root_", TEMPORARY_PREFIX)):

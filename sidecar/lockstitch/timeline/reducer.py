@@ -13,8 +13,9 @@ from math import isfinite
 import msgspec
 
 from lockstitch import codec
-from lockstitch.timeline import payloads
+from lockstitch.timeline import payloads, workers
 from lockstitch.timeline.parts import add_part
+from lockstitch.timeline.previews import preview_of
 from lockstitch.timeline.rows import (
     MESSAGES,
     CheckpointRow,
@@ -26,7 +27,6 @@ from lockstitch.timeline.rows import (
     ThreadRow,
     TurnRow,
     TurnStatus,
-    Usage,
     set_usage,
     usage_of,
 )
@@ -34,7 +34,6 @@ from lockstitch.timeline.state import ThreadState
 from lockstitch.timeline.times import microseconds_of
 
 MARK_EVERY = 64
-PREVIEW_CHARACTERS = 200
 _RECEIVED_AT = f'"{payloads.RECEIVED_AT}":'.encode()
 _MOST_TOKENS = 1 << 53
 """A larger count in one event is nonsense, and a thousand such counts still fit a column."""
@@ -68,7 +67,7 @@ ITEM_ENDS = frozenset(
 )
 ITEM_EVENTS = ITEM_OPENS | ITEM_ENDS
 """The events whose line holds a whole item, as `payload.item`."""
-SILENT = frozenset({"turn.interrupted", "thread.recovered"})
+SILENT = frozenset({"turn.interrupted", "thread.recovered", workers.INTERRUPTED})
 """What recovery writes: it does not make a thread look newly used."""
 
 
@@ -89,18 +88,20 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     req: str | None = None
     item: payloads.PayloadItem | None = None
     """Of an item event, what `payloads.read_item` would find in the payload, if that is at hand."""
+    claimed: bool = True
+    """Whether `at` may be a host's claim, and the payload say when the event came. Asking that costs a search."""
 
 
 def reduce(state: ThreadState, fact: Fact) -> None:
     """Apply one event to the state. Events come in the order of their sequence."""
-    thread = state.thread
-    moment = moment_of(fact.at, fact.payload)
-    if fact.sequence % MARK_EVERY == 1:
-        state.add_mark(fact.sequence, fact.line_at)
-    thread.last_sequence, thread.last_at = fact.sequence, fact.at
-    if fact.type not in SILENT:
-        thread.updated_at = max(thread.updated_at, moment)
-    turn = None if fact.turn_id is None else state.turn(fact.turn_id)
+    thread, sequence, turn_id = state.thread, fact.sequence, fact.turn_id
+    moment = moment_of(fact.at, fact.payload) if fact.claimed else state.microseconds_of(fact.at)
+    if sequence % MARK_EVERY == 1:
+        state.add_mark(sequence, fact.line_at)
+    thread.last_sequence, thread.last_at = sequence, fact.at
+    if moment > thread.updated_at and fact.type not in SILENT:
+        thread.updated_at = moment
+    turn = None if turn_id is None else state.turn(turn_id)
     try:
         if fact.type in ITEM_EVENTS:
             _reduce_item(state, fact, turn)
@@ -110,13 +111,14 @@ def reduce(state: ThreadState, fact: Fact) -> None:
     except (codec.ParseError, ValueError):
         # A payload of another shape than its type says (a newer writer): the event is kept, no row changes.
         pass
-    if turn is None and fact.turn_id is not None:
-        turn = state.turn(fact.turn_id)
+    if turn is None and turn_id is not None:
+        turn = state.turn(turn_id)
     if turn is not None:
-        turn.last_sequence = fact.sequence
+        turn.last_sequence = sequence
         if state.dirty_turns.get(turn.turn_no) is not turn:
             state.touch_turn(turn)
-    _remember_client_event(state, fact)
+    if fact.digest is not None or fact.req is not None:
+        _remember_client_event(state, fact)
 
 
 def moment_of(at: str, payload: bytes) -> int:
@@ -129,8 +131,6 @@ def moment_of(at: str, payload: bytes) -> int:
 
 
 def _remember_client_event(state: ThreadState, fact: Fact) -> None:
-    if fact.digest is None and fact.req is None:
-        return
     number = state.thread.thread_no
     for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
         if digest is not None:
@@ -306,26 +306,27 @@ def interrupt(state: ThreadState, moment: int) -> None:
 
 
 # -- items ----------------------------------------------------------------------------------------------------
-# Members of an enum as plain names: before Python 3.12 asking the enum for one costs a call.
-_IN_PROGRESS, _COMPLETED, _USER_MESSAGE = ItemStatus.in_progress, ItemStatus.completed, ItemKind.userMessage
+# As plain numbers: before Python 3.12 asking an enum for a member costs a call, and so does binding one in SQLite.
+_IN_PROGRESS, _COMPLETED = int(ItemStatus.in_progress), int(ItemStatus.completed)
+_USER_MESSAGE = int(ItemKind.userMessage)
 _STATUS = {
-    "inProgress": ItemStatus.in_progress,
-    "completed": ItemStatus.completed,
-    "failed": ItemStatus.failed,
-    "declined": ItemStatus.declined,
+    "inProgress": _IN_PROGRESS,
+    "completed": _COMPLETED,
+    "failed": int(ItemStatus.failed),
+    "declined": int(ItemStatus.declined),
 }
 
 
 def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     item = fact.item or payloads.read_item(fact.payload)
+    length = item.length
+    item_at = fact.payload_at + len(fact.payload) - 1 - length
+    status = _IN_PROGRESS
+    if fact.type not in ITEM_OPENS:
+        status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
     row = _item_row(state, fact, turn, item.id, item.kind)
-    row.line_at, row.line_length = fact.line_at, fact.line_length
-    row.item_at = fact.payload_at + len(fact.payload) - 1 - item.length
-    row.item_length, row.parts = item.length, None
-    if fact.type in ITEM_OPENS:
-        row.status = _IN_PROGRESS
-    else:
-        row.status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
+    row.status, row.parts = status, None
+    row.line_at, row.line_length, row.item_at, row.item_length = fact.line_at, fact.line_length, item_at, length
     if item.spilled is not None and row.kind != ItemKind.other:
         state.mark_spilled(row, item.spilled, fact.sequence)
     if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
@@ -334,20 +335,21 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     state.touch_item(row)
 
 
-def _item_row(state: ThreadState, fact: Fact, turn: TurnRow | None, item_id: str, kind: ItemKind) -> ItemRow:
+def _item_row(state: ThreadState, fact: Fact, turn: TurnRow | None, item_id: str, kind: int) -> ItemRow:
     row = state.item(item_id)
     if row is not None:
         return row
     thread = state.thread
-    number = thread.last_turn_no if turn is None else turn.turn_no
-    row = ItemRow(thread.thread_no, number, fact.sequence, item_id, kind, outside=int(turn is None))
     thread.items += 1
-    message = int(kind in MESSAGES)
-    thread.messages += message
-    if turn is not None:
-        turn.items += 1
-        turn.messages += message
-    return row
+    message = kind in MESSAGES
+    if message:
+        thread.messages += 1
+    if turn is None:
+        return ItemRow(thread.thread_no, thread.last_turn_no, fact.sequence, item_id, kind, outside=1)
+    turn.items += 1
+    if message:
+        turn.messages += 1
+    return ItemRow(thread.thread_no, turn.turn_no, fact.sequence, item_id, kind)
 
 
 def _on_delta(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:
@@ -363,15 +365,6 @@ def _on_delta(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
     elif row.status in (ItemStatus.interrupted, ItemStatus.streamed):
         row.status = ItemStatus.in_progress
     state.touch_item(row)
-
-
-def preview_of(content: list[dict[str, object]]) -> str:
-    """The first text of a user's message, on one line, at most 200 characters."""
-    for entry in content:
-        text = entry.get("text")
-        if isinstance(text, str) and text.strip():
-            return " ".join(text[: 4 * PREVIEW_CHARACTERS].split())[:PREVIEW_CHARACTERS]
-    return ""
 
 
 # -- the rest -------------------------------------------------------------------------------------------------
@@ -433,19 +426,17 @@ def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
 
 def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePayload) -> None:
     cost = sent.costUsd if sent.costUsd is not None and isfinite(sent.costUsd) else None
-    usage = Usage(
-        _tokens(sent.inputTokens),
-        _tokens(sent.cachedInputTokens),
-        _tokens(sent.outputTokens),
-        _tokens(sent.reasoningOutputTokens),
-        cost,
-        1,
-    )
+    input_, cached = _tokens(sent.inputTokens), _tokens(sent.cachedInputTokens)
+    output, reasoning = _tokens(sent.outputTokens), _tokens(sent.reasoningOutputTokens)
     for row in (state.thread, turn):
         if row is not None:
-            total = usage_of(row)
-            total.add(usage)
-            set_usage(row, total)
+            row.usage_input += input_
+            row.usage_cached += cached
+            row.usage_output += output
+            row.usage_reasoning += reasoning
+            row.usage_reported += 1
+            if cost is not None:
+                row.usage_cost = (row.usage_cost or 0.0) + cost
 
 
 def _tokens(count: float) -> int:
@@ -491,6 +482,7 @@ _HANDLERS: dict[str, Callable[[ThreadState, Fact, TurnRow | None, int], None]] =
     "artifact.snapshot": _on_checkpoint,
     "file.changed": _on_checkpoint,
     "artifact.confirmed": _on_confirmed,
+    **dict.fromkeys(workers.TYPES, workers.on_worker),
     "provider.usage": _on_usage,
     "route.selected": _on_route,
     "authority.set": _on_authority,

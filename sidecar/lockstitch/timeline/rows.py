@@ -37,6 +37,16 @@ class ItemStatus(IntEnum):
     streamed = 5
 
 
+class WorkerStatus(IntEnum):
+    """`interrupted`: its boot is dead or its lease ran out."""
+
+    active = 0
+    completed = 1
+    failed = 2
+    cancelled = 3
+    interrupted = 4
+
+
 class ItemKind(IntEnum):
     """The ThreadItem types of the protocol; `other` is one that we do not know and leave out of item lists."""
 
@@ -55,7 +65,7 @@ class ItemKind(IntEnum):
 
 
 KINDS: dict[str, ItemKind] = {kind.name: kind for kind in ItemKind if kind is not ItemKind.other}
-MESSAGES = (ItemKind.userMessage, ItemKind.agentMessage)
+MESSAGES = (int(ItemKind.userMessage), int(ItemKind.agentMessage))
 """A tuple: an enum member hashes by a Python call, and this is asked of every new item."""
 TOOLS = frozenset({ItemKind.mcpToolCall, ItemKind.dynamicToolCall, ItemKind.webSearch, ItemKind.imageView})
 
@@ -244,6 +254,24 @@ class ImportSourceRow(msgspec.Struct, gc=False):
     line_length: int
 
 
+class WorkerRow(msgspec.Struct, gc=False):
+    """One worker. `boot_id` is the boot that last vouched for it; `lease_until` is when that ceases to count."""
+
+    table: ClassVar[str] = "worker"
+    thread_no: int
+    worker_id: str
+    turn_no: int | None
+    kind: str
+    status: int = WorkerStatus.active
+    attempt: int = 1
+    max_attempts: int = 1
+    lease_ms: int = 0
+    lease_until: int = 0
+    boot_id: str | None = None
+    started_at: int = 0
+    finished_at: int | None = None
+
+
 class SpilledRow(msgspec.Struct, gc=False):
     """A large output that an event of the thread refers to, and the newest such event; the artifact store has it."""
 
@@ -253,7 +281,9 @@ class SpilledRow(msgspec.Struct, gc=False):
     sequence: int
 
 
-Row = ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | SpilledRow
+Row = (
+    ThreadRow | TurnRow | ItemRow | CheckpointRow | MarkRow | ClientEventRow | ImportSourceRow | WorkerRow | SpilledRow
+)
 ROW_TYPES: tuple[type[Any], ...] = (
     ThreadRow,
     TurnRow,
@@ -262,6 +292,7 @@ ROW_TYPES: tuple[type[Any], ...] = (
     MarkRow,
     ClientEventRow,
     ImportSourceRow,
+    WorkerRow,
     SpilledRow,
 )
 

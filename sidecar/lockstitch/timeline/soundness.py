@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from lockstitch.codec import decode
+from lockstitch.codec import ParseError, decode
 from lockstitch.data_root import thread_id_of
 from lockstitch.rollout.line import MAX_LINE_BYTES, parse_line
 from lockstitch.rollout.tail import ReadAt, lines_backwards
@@ -40,6 +40,8 @@ STUMBLES = (
     LookupError,
     TypeError,
     ValueError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
     apsw.SQLError,
     struct.error,
 )
@@ -105,16 +107,22 @@ def is_open_in_log(read: ReadAt, end: int, turn: TurnRow) -> bool:
     data = newest_of(read, end, (b"turn.",))
     if data is None:
         return False
-    line = parse_line(data)
-    boot_id = read_turn_started(bytes(line.payload)).bootId
+    try:
+        line = parse_line(data)
+        boot_id = read_turn_started(bytes(line.payload)).bootId
+    except ParseError:
+        return False  # damaged: the log can say nothing of the kind any more
     same = (line.turnId or "").lower() == turn.turn_id.lower() and boot_id == turn.boot_id
     return same and line.type in ("turn.started", "turn.resumed")
 
 
-def format_in_log(read: ReadAt, size: int) -> int:
-    """The format that a rollout's first line names."""
-    line = parse_line(read(0, min(size, MAX_LINE_BYTES)).partition(b"\n")[0])
-    return read_thread_started(bytes(line.payload)).format
+def format_in_log(read: ReadAt, size: int) -> int | None:
+    """The format that a rollout's first line names; None if that line is damaged."""
+    try:
+        line = parse_line(read(0, min(size, MAX_LINE_BYTES)).partition(b"\n")[0])
+        return read_thread_started(bytes(line.payload)).format
+    except ParseError:
+        return None
 
 
 def archived_in_log(read: ReadAt, end: int) -> bool:

@@ -5,6 +5,7 @@ Invariant: no input or output here; rows that are not in memory come from the `C
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,9 +20,13 @@ from lockstitch.timeline.rows import (
     SpilledRow,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     values_of,
 )
+from lockstitch.timeline.times import microseconds_of
 
+_IN_PROGRESS = int(ItemStatus.in_progress)
 _MOST_IDS = 1 << 17
 _KEEP = 4096
 """How many rows of a kind stay in memory between groups, beside those that are still open."""
@@ -39,7 +44,10 @@ class Cold(Protocol):
     def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None: ...
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
+    def client_events(self, thread_no: int, event_ids: Sequence[str]) -> list[ClientEventRow]: ...
     def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
+    def worker(self, thread_no: int, worker_id: str) -> WorkerRow | None: ...
+    def active_workers(self, thread_no: int) -> list[WorkerRow]: ...
 
 
 @dataclass(slots=True)
@@ -58,8 +66,11 @@ class ThreadState:
     versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
     client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
     import_source: ImportSourceRow | None = None
+    workers: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
     absent_items: set[str] = field(default_factory=set[str])
     """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
+    absent_events: set[str] = field(default_factory=set[str])
+    """Ids of client events that were looked up all at once, and whose rows, if there are any, are in memory."""
     stored_values: tuple[object, ...] | None = None
     """The thread's row as the database has it, so that only what changed is written."""
     dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
@@ -69,9 +80,21 @@ class ThreadState:
     """Hashes of all turn and item ids, of a thread that was made here: an id that is not among them is new, and
     need not be looked up. None: not all are known."""
 
+    _last_turn_id: str | None = None
+    _last_turn: TurnRow | None = None
+    """What `turn` found last: the next event is mostly of the same turn, and names it by the same object."""
+    _last_at: str = ""
+    _last_moment: int = 0
+
     def __post_init__(self) -> None:
         if self.fresh:
             self._ids = set()
+
+    def microseconds_of(self, at: str) -> int:
+        """The moment of an event; all of an append have the same, by the same object."""
+        if at is not self._last_at:
+            self._last_at, self._last_moment = at, microseconds_of(at)
+        return self._last_moment
 
     def _is_new(self, key: str) -> bool:
         return self.fresh or (self._ids is not None and hash(key) not in self._ids)
@@ -93,12 +116,16 @@ class ThreadState:
         return state
 
     def turn(self, turn_id: str) -> TurnRow | None:
+        if turn_id is self._last_turn_id:
+            return self._last_turn
         key = turn_id.lower()
         row = self.turns.get(key)
         if row is None and not self._is_new(key):
             row = self.cold.turn(self.thread.thread_no, turn_id)
             if row is not None:
                 row = self.turns[key] = self._same(row)
+        if row is not None:
+            self._last_turn_id, self._last_turn = turn_id, row
         return row
 
     def _same(self, row: TurnRow) -> TurnRow:
@@ -137,7 +164,9 @@ class ThreadState:
     def item(self, item_id: str) -> ItemRow | None:
         key = item_id.lower()
         row = self.items.get(key)
-        if row is None and not self._is_new(key) and key not in self.absent_items:
+        if row is not None or self.fresh or (self._ids is not None and hash(key) not in self._ids):
+            return row
+        if key not in self.absent_items:
             row = self.cold.item(self.thread.thread_no, item_id)
             if row is None:
                 self.absent_items.add(key)
@@ -181,24 +210,53 @@ class ThreadState:
         return self.import_source
 
     def client_event(self, event_id: str) -> ClientEventRow | None:
-        row = self.client_events.get(event_id.lower())
-        if row is None and not self.fresh:
+        key = event_id.lower()
+        row = self.client_events.get(key)
+        if row is None and not self.fresh and key not in self.absent_events:
             row = self.cold.client_event(self.thread.thread_no, event_id)
         return row
+
+    def expect_client_events(self, event_ids: Sequence[str]) -> None:
+        """Look up the events that are about to be asked for, all at once."""
+        if self.fresh:
+            return
+        found = self.cold.client_events(self.thread.thread_no, event_ids)
+        self.client_events.update((row.event_id.lower(), row) for row in found)
+        self.absent_events.update(event_id.lower() for event_id in event_ids)
+
+    def worker(self, worker_id: str) -> WorkerRow | None:
+        row = self.workers.get(worker_id.lower())
+        if row is None and not self.fresh:
+            row = self.cold.worker(self.thread.thread_no, worker_id)
+        return row
+
+    def active_workers(self) -> list[WorkerRow]:
+        """The workers that no event has ended."""
+        stored = [] if self.fresh else self.cold.active_workers(self.thread.thread_no)
+        known = {row.worker_id.lower(): row for row in stored} | self.workers
+        return [row for row in known.values() if row.status == WorkerStatus.active]
+
+    def touch_worker(self, row: WorkerRow) -> None:
+        self.workers[row.worker_id.lower()] = row
+        self.new_rows.append(row)
 
     def touch_turn(self, row: TurnRow) -> None:
         key = row.turn_id.lower()
         self.turns[key] = row
+        self._last_turn_id = None
         self.dirty_turns[row.turn_no] = row
         self._note(key)
 
     def touch_item(self, row: ItemRow) -> None:
         key = row.item_id.lower()
         self.items[key] = self.dirty_items[key] = row
-        self._note(key)
-        if row.status == ItemStatus.in_progress and not row.outside:
+        if self._ids is not None:
+            self._ids.add(hash(key))
+            if len(self._ids) > _MOST_IDS:
+                self._ids = None
+        if row.status == _IN_PROGRESS and not row.outside:
             self.open_items[key] = row
-        else:
+        elif self.open_items:
             self.open_items.pop(key, None)
 
     def add_mark(self, sequence: int, line_at: int) -> None:
@@ -206,13 +264,16 @@ class ThreadState:
 
     def stored(self) -> None:
         """Everything is in the database now: forget what changed, and what memory need not hold."""
+        self._last_turn_id = None
         self.fresh = False
         self.absent_items.clear()
+        self.absent_events.clear()
         self.dirty_turns.clear()
         self.dirty_items.clear()
         self.new_rows.clear()
         self.client_events.clear()
         self.checkpoints.clear()
+        self.workers.clear()
         if len(self.items) > _KEEP:
             self.items = dict(self.open_items)
         if len(self.turns) > _KEEP:

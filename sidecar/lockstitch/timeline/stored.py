@@ -5,9 +5,10 @@ Invariant: column order is the order of the row structs, so that a row is `Row(*
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from lockstitch.codec import encode
 from lockstitch.timeline.database import Connection
 from lockstitch.timeline.rows import (
     ROW_TYPES,
@@ -20,13 +21,15 @@ from lockstitch.timeline.rows import (
     SpilledRow,
     ThreadRow,
     TurnRow,
+    WorkerRow,
+    WorkerStatus,
     columns,
     values_of,
 )
 from lockstitch.timeline.soundness import check_thread
 from lockstitch.timeline.state import ThreadState
 
-R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow)
+R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow, WorkerRow)
 
 SELECT: dict[type[Any], str] = {row: f"SELECT {','.join(columns(row))} FROM {row.table}" for row in ROW_TYPES}
 _REPLACE: dict[type[Any], str] = {
@@ -99,8 +102,18 @@ class StoredRows:
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None:
         return self.one(ClientEventRow, "thread_no=? AND event_id=?", thread_no, event_id)
 
+    def client_events(self, thread_no: int, event_ids: Sequence[str]) -> list[ClientEventRow]:
+        ids = encode(event_ids).decode()
+        return self.all(ClientEventRow, "thread_no=? AND event_id IN (SELECT value FROM json_each(?))", thread_no, ids)
+
     def import_source(self, thread_no: int) -> ImportSourceRow | None:
         return self.one(ImportSourceRow, "thread_no=?", thread_no)
+
+    def worker(self, thread_no: int, worker_id: str) -> WorkerRow | None:
+        return self.one(WorkerRow, "thread_no=? AND worker_id=?", thread_no, worker_id)
+
+    def active_workers(self, thread_no: int) -> list[WorkerRow]:
+        return self.all(WorkerRow, f"thread_no=? AND status={WorkerStatus.active:d}", thread_no)
 
     def set_place(self, thread_no: int, path: str, archived: bool) -> None:
         """Say where a thread's rollout lies now."""
@@ -132,7 +145,7 @@ def store(connection: Connection, state: ThreadState) -> None:
     if state.dirty_items:
         _write(connection, ItemRow, state.dirty_items.values())
     if state.new_rows:
-        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow, SpilledRow):
+        for row_type in (CheckpointRow, MarkRow, ClientEventRow, ImportSourceRow, WorkerRow, SpilledRow):
             rows = [row for row in state.new_rows if type(row) is row_type]
             if rows:
                 _write(connection, row_type, rows)

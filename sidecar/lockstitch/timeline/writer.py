@@ -32,7 +32,7 @@ from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.rebuild import open_or_rebuild
-from lockstitch.timeline.reconcile import reconcile
+from lockstitch.timeline.reconcile import index_unknown, reconcile
 from lockstitch.timeline.requests import OwnRequests
 from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
@@ -143,6 +143,8 @@ class Writer:
                     self.fail(job, error)
             self.pending -= len(jobs)
             self._send()
+            if self._database is not None:
+                self._database.checkpoint()
         if self._hot.streaming():
             self.lost = True
             log.error("streamed text that was accepted could not be stored")
@@ -236,7 +238,7 @@ class Writer:
             self._database = open_or_rebuild(self.place, force=self._damaged)
             self._damaged = False
             self._begin_transaction()
-            with self.rotten_rows():
+            with database_errors(self.place.root.timeline), self.rotten_rows():
                 reconcile(self)
             self._commit()
         self._begin_transaction()
@@ -316,6 +318,19 @@ class Writer:
         with database_errors(self.place.root.timeline):
             if self.database.pragma("quick_check") != "ok":
                 raise DamagedDatabaseError("quick_check failed")
+
+    @contextmanager
+    def without_transaction(self) -> Generator[None]:
+        """For what SQLite does only by itself, and for putting another file in its place. Alone, within a group."""
+        self._commit()
+        try:
+            yield
+        finally:
+            self._begin()
+
+    def close_database(self) -> None:
+        """Let go of the file; the end of `without_transaction` opens what is there then."""
+        self._drop_database()
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
@@ -426,8 +441,10 @@ class Writer:
         try:
             with database_errors(self.place.root.timeline):
                 for key in sorted(self.behind):
-                    with suppress(NotFoundError):
+                    try:
                         self._hot.load(key)
+                    except NotFoundError:
+                        index_unknown(self, key)  # a new thread, of which not even the first row was stored
             self._commit()
             self.behind = set()
             self._begin_transaction()
@@ -462,6 +479,7 @@ class Writer:
         place = self.place
         return Surroundings(
             place.boot_id,
+            place.boots.is_alive,
             place.now,
             batch.read_line,
             place.diff_of(batch.state.thread.thread_id),

@@ -146,7 +146,11 @@ async function drive(window) {
   type("zebra");
   await until("document.getElementById('threads').innerText.includes('Nothing found')");
   press("Escape");
+  type("add a line"); // the agent's words, in no name
   await until("document.querySelectorAll('#threads li').length === 1");
+  facts.found = await look("document.querySelector('#threads li').innerText");
+  press("Escape");
+  await until("document.getElementById('threads').innerText.includes('3 turns')");
   await look("document.getElementById('export').click()");
   await status("Exported");
   return facts;

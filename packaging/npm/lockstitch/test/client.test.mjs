@@ -134,6 +134,23 @@ test("what only looks is asked again, what may have happened is said so", async 
   assert.equal((await look).thread.id, thread.id);
 });
 
+test("a host may ask to be told again", async (t) => {
+  const sidecar = await spawned(t);
+  const { thread } = await sidecar.request("thread/start", {});
+  const heard = [];
+  sidecar.on("agentSession/event", ({ event }) => heard.push(event.payload.text));
+  await sidecar.append(thread.id, [note("a"), note("b")]);
+  const told = (text) => new Promise(function look(resolve) {
+    heard.includes(text) ? resolve() : setTimeout(look, 5, resolve);
+  });
+  await told("b");
+  await sidecar.request("thread/unsubscribe", { threadId: thread.id });
+  await sidecar.request("thread/resume", { threadId: thread.id, afterSequence: 1 });
+  await sidecar.append(thread.id, [note("c")]);
+  await told("c");
+  assert.deepEqual(heard, ["a", "b", "a", "b", "c"]);
+});
+
 test("one that cannot start says why, and is not started again", async (t) => {
   const folder = place(t);
   writeFileSync(join(folder, "file"), "");
