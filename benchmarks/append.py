@@ -19,10 +19,11 @@ from benchmarks.histories import LONG, Story
 from benchmarks.host import Host, Pipe
 from benchmarks.measure import Floor, Row, Sample, at_least, at_most, in_turns, median_of, seconds
 from lockstitch.timeline.reducer import MARK_EVERY
-from lockstitch.timeline.rows import ItemRow, MarkRow, TurnRow, columns
+from lockstitch.timeline.rows import ClientEventRow, ItemRow, MarkRow, TurnRow, columns
 from lockstitch.timeline.schema import TABLES
 
 CHILDREN = str(Path(__file__).with_name("children.py"))
+_DIGEST = bytes(range(16))
 _AT = "2026-12-01T02:40:11.123456Z"
 _TURN = (1_800_000_000_000_000, 1_800_000_000_000_000, None, None, None, None, 1000, 5, 2, 1200, 800, 150, 40, None, 1)
 """What a turn's row holds beside its ids."""
@@ -80,6 +81,7 @@ def _thousand(bench: Bench) -> Iterator[Row]:
     story = Story(4)
     bare = _BareStore(bench.place / "bare")
     unchained = _BareStore(bench.place / "unchained", chained=False)
+    with_ids = _BareStore(bench.place / "ids")
     processor = {"floor": 0.0, "ours": 0.0}
     batches = dict.fromkeys(processor, 0)
     with Host(bench.place / "batches") as host, Host(bench.place / "loud", listen=True) as listener:
@@ -112,6 +114,7 @@ def _thousand(bench: Bench) -> Iterator[Row]:
             {
                 "floor": floor,
                 "unchained": lambda: seconds(_given(unchained.append, events())),
+                "floor ids": lambda: seconds(_given(with_ids.append, events(ids=True))),
                 "ours": lambda: ours(host),
                 "ids": lambda: ours(host, ids=True),
                 "heard": lambda: ours(listener),
@@ -120,6 +123,8 @@ def _thousand(bench: Bench) -> Iterator[Row]:
         )
     bare.close()
     unchained.close()
+    with_ids.close()
+    ids_floor = Floor("the bare loop with a row for each id", found["floor ids"].per_second(_BATCH))
     floors = (
         Floor("bare loop: encode, write, `fdatasync`, `executemany`", found["floor"].per_second(_BATCH)),
         Floor("the same without the lines' sums", found["unchained"].per_second(_BATCH)),
@@ -130,7 +135,8 @@ def _thousand(bench: Bench) -> Iterator[Row]:
         ("ids", "the same, each event with its own id"),
         ("heard", "the same, with notifications"),
     ):
-        yield Row(f"append.batch.{key}", name, unit, found[key].per_second(_BATCH), floors, (at_least(0.3),))
+        held = (ids_floor, *floors) if key == "ids" else floors
+        yield Row(f"append.batch.{key}", name, unit, found[key].per_second(_BATCH), held, (at_least(0.3),))
     costs = {name: Sample((processor[name] / batches[name] / _BATCH * 1e6,)) for name in processor}
     yield Row(
         "append.batch.processor",
@@ -151,6 +157,7 @@ class _BareStore:
     """
 
     def __init__(self, place: Path, *, chained: bool = True) -> None:
+        """`chained`: sum the lines. Events with ids of their own get a row each for that, as ours do."""
         self._fd = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         self._chained = chained
         self._database = apsw.Connection(f"{place}.sqlite")
@@ -159,7 +166,7 @@ class _BareStore:
         self._database.execute(TABLES)
         self._inserts = [
             f"INSERT INTO {kind.table} VALUES({','.join('?' * len(columns(kind)))})"
-            for kind in (ItemRow, TurnRow, MarkRow)
+            for kind in (ItemRow, TurnRow, MarkRow, ClientEventRow)
         ]
         self._sequence = self._offset = self._turn = 0
         self._turn_id, self._sum = "", b""
@@ -169,13 +176,15 @@ class _BareStore:
         items: list[tuple[Any, ...]] = []
         turns: list[tuple[Any, ...]] = []
         marks: list[tuple[Any, ...]] = []
+        given: list[tuple[Any, ...]] = []
         more, encode = len(events), msgspec.json.encode
         for event in events:
             self._sequence += 1
             sequence, more = self._sequence, more - 1
             item = event["payload"].get("item")
             head: dict[str, Any] = {"sequence": sequence, "at": _AT, "type": event["type"]}
-            head["eventId"] = f"evt_{sequence:032d}"
+            event_id = event.get("eventId")
+            head["eventId"] = event_id or f"evt_{sequence:032d}"
             if item is not None:
                 head["turnId"], head["itemId"] = self._turn_id, item["id"]
                 items.append((1, self._turn, sequence, item["id"], 2, 1, 0, self._offset, 400, 200, 200, None, None))
@@ -185,6 +194,9 @@ class _BareStore:
                     turns.append((1, self._turn, self._turn_id, 1, 0, sequence, sequence + 7, *_TURN))
                 head["turnId"] = self._turn_id
             head["payload"], head["more"] = event["payload"], more
+            if event_id is not None:
+                head["digest"] = _DIGEST.hex()
+                given.append((1, event_id, sequence, self._offset, 400, _DIGEST))
             line = encode(head)
             if self._chained:
                 self._sum = hexlify(sha256(self._sum + line[:-1]).digest()[:8])
@@ -198,7 +210,7 @@ class _BareStore:
         os.write(self._fd, b"".join(lines))
         os.fdatasync(self._fd)
         with self._database:
-            for insert, rows in zip(self._inserts, (items, turns, marks), strict=True):
+            for insert, rows in zip(self._inserts, (items, turns, marks, given), strict=True):
                 self._database.executemany(insert, rows)
 
     def close(self) -> None:

@@ -147,7 +147,7 @@ def large_rollout(home: Path, counts: Counter[str]) -> None:
 
 
 def deaf_client(home: Path, counts: Counter[str]) -> None:
-    """A client that watches a thread and never reads, while another process appends 400 MB to it."""
+    """A client that watches a thread and never reads, while another process appends 300 MB to it."""
     with Host(home) as writer:
         thread = writer.start().call("thread/start")["thread"]["id"]
         command = [sys.executable, "-m", "lockstitch", "serve", "--data-dir", str(home)]
@@ -163,7 +163,7 @@ def deaf_client(home: Path, counts: Counter[str]) -> None:
         deaf.stdin.flush()
         while b'"id":2' not in deaf.stdout.readline():
             pass
-        for _ in range(400):
+        for _ in range(300):
             writer.append(thread, *[("host.note", {"text": "w" * 100_000})] * 10)
         counts["memory beside a deaf client, MiB"] = peak(deaf.pid)
         assert peak(deaf.pid) < 600

@@ -64,6 +64,15 @@ class StorageSum(Shape):
     files: Count = Field(description="How many.")
 
 
+class StorageSafetyCopies(Shape):
+    """Contents of the data root, most of them copies of file versions, and how far copies may go."""
+
+    bytes: Count = Field(description="What they take now.")
+    budget_bytes: Count = Field(description="Up to here copies are made; clones always are.")
+    skipped: Count = Field(description="Versions that this process did not copy, for want of budget or disk.")
+    advice: str | None = Field(default=None, description="What to do where the budget is used up. Nothing is removed.")
+
+
 class StorageReportResult(Shape):
     """Result of storage/report."""
 
@@ -75,6 +84,7 @@ class StorageReportResult(Shape):
     threads: list[StorageThread] = Field(description="The largest threads.")
     database: StorageDatabase | None = Field(default=None, description="Absent where it is kept in memory only.")
     orphans: StorageSum = Field(description="Contents in the data root and in workspaces that no thread refers to.")
+    safety_copies: StorageSafetyCopies = Field(description="File versions kept a second time, in the data root.")
 
 
 class StorageGcParams(Params):

@@ -5487,6 +5487,10 @@ export interface StorageReportResult {
    * Contents in the data root and in workspaces that no thread refers to.
    */
   orphans: StorageSum;
+  /**
+   * File versions kept a second time, in the data root.
+   */
+  safetyCopies: StorageSafetyCopies;
 }
 /**
  * What one thread takes.
@@ -5533,6 +5537,27 @@ export interface StorageSum {
    * How many.
    */
   files: number;
+}
+/**
+ * Contents of the data root, most of them copies of file versions, and how far copies may go.
+ */
+export interface StorageSafetyCopies {
+  /**
+   * What they take now.
+   */
+  bytes: number;
+  /**
+   * Up to here copies are made; clones always are.
+   */
+  budgetBytes: number;
+  /**
+   * Versions that this process did not copy, for want of budget or disk.
+   */
+  skipped: number;
+  /**
+   * What to do where the budget is used up. Nothing is removed.
+   */
+  advice?: string;
 }
 /**
  * Params of storage/verify.

@@ -19,6 +19,13 @@ Raw = msgspec.Raw
 NOTHING = Raw()
 """Default of a Raw field that may be missing: msgspec takes `Raw | None` for null alone. It is false."""
 
+
+class Pieces(tuple[bytes, ...]):
+    """A large JSON value in pieces that follow each other, so that it is copied once, by who sends it."""
+
+    __slots__ = ()
+
+
 MAX_DEPTH = 256
 
 T = TypeVar("T")
@@ -56,6 +63,11 @@ _sorted_encoder = msgspec.json.Encoder(enc_hook=_splice, order="sorted")
 
 encode: Callable[[Any], bytes] = _encoder.encode
 """Compact JSON bytes. Digits and Raw values are written as they came."""
+
+
+def encoded_pieces(value: Any) -> tuple[bytes, ...]:
+    """JSON bytes of a value, in one piece or several."""
+    return value if type(value) is Pieces else (encode(value),)
 
 
 def decode(data: bytes | bytearray | memoryview) -> Any:
@@ -123,6 +135,17 @@ def plain_decoder(kind: type[T]) -> Callable[[bytes], T | None]:
         return None if b"-0" in data and _MINUS_ZERO.search(data) else value
 
     return run
+
+
+def decode_part(data: bytes | Raw) -> Any:
+    """Decode a part of a message that a plain decoder took and that is shallow: there is nothing more to look for.
+
+    Raises ParseError.
+    """
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise ParseError(str(error)) from None
 
 
 def is_shallow(data: bytes | Raw, above: int) -> bool:

@@ -184,3 +184,18 @@ def fill(filler: Path, free: int) -> None:
             size //= 16
         left = os.fstat(file.fileno()).st_size
         os.ftruncate(file.fileno(), max(0, left - free))
+
+
+def test_what_a_dead_process_staged_goes_at_the_next_start(tmp_path: Path) -> None:
+    """Half a content in the store of the data root: removed by a process that is alone, left by one that is not."""
+    home = tmp_path / "home"
+    half = home / "artifacts" / ".tmp-0123456789abcdef"
+    with Host(home).start() as first:
+        first.call("thread/start")
+        half.write_bytes(b"half a content")
+        with Host(home).start() as second:
+            second.call("thread/start")
+            assert half.exists(), "another process may still be writing it"
+    with Host(home).start() as host:
+        host.call("thread/start")
+        assert not half.exists()

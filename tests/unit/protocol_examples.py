@@ -331,6 +331,7 @@ METHOD_EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                 "walBytes": 0,
             },
             "orphans": {"bytes": 0, "files": 0},
+            "safetyCopies": {"bytes": 0, "budgetBytes": 4294967296, "skipped": 0},
         },
     ),
     "storage/gc": (

@@ -62,6 +62,10 @@ def test_report_counts_what_lies_on_the_disk(home: tuple[Host, Path, str]) -> No
     assert classes["artifacts"]["bytes"] == sum(path.stat().st_size for path in stored(root / "artifacts"))
     assert classes["workspaces"]["files"] == len(stored(root.parent / "workspace" / ".lockstitch")) - 1  # .gitignore
     assert found["orphans"] == {"bytes": orphan.stat().st_size, "files": 1}
+    copies = found["safetyCopies"]
+    assert (
+        copies["bytes"] > 0 and copies["budgetBytes"] == 4 << 30 and copies["skipped"] == 0 and "advice" not in copies
+    )
     (shown,) = found["threads"]
     assert (shown["threadId"], shown["bytes"], shown["contents"]) == (thread, rollout.stat().st_size, 2)
     assert found["database"]["pages"] * found["database"]["pageBytes"] >= 4096

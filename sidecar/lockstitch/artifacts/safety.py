@@ -84,5 +84,6 @@ class SafetyCopies:
         return (
             "File versions are kept in their workspaces only: their copies in the data directory have used up the "
             f"{self._budget.total} bytes that they may take, or the disk is nearly full. Nothing is removed by "
-            "itself; storage/gc lists what could go, the oldest first."
+            "itself: storage/gc lists what nothing refers to, the oldest first; deleting threads that are no longer "
+            "needed gives it more."
         )

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lockstitch.cli.outcome import BadArgumentsError
-from lockstitch.codec import decode, encode
+from lockstitch.codec import decode, encoded_pieces
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import InvalidError, LockstitchError, RefusedError, StorageError
 from lockstitch.operations.call import Call
@@ -70,7 +70,7 @@ class Local:
             raise _invalid(error) from None
         call = Call(self._connection if told is None else _Nobody(told), None, params)
         try:
-            return encode(await operation(self._runtime, call, checked))
+            return b"".join(encoded_pieces(await operation(self._runtime, call, checked)))
         finally:
             for follow in call.after_reply:
                 follow()

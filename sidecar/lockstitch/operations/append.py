@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from lockstitch.codec import Raw
+from lockstitch.codec import Pieces
 from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
 from lockstitch.operations.call import Call
 from lockstitch.operations.contents import large_output
@@ -19,7 +19,7 @@ from lockstitch.timeline.reducer import DELTAS
 from lockstitch_protocol.events import AppendParams
 
 
-async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Raw:
+async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:
     """Store all of the events or none; the reply is those events as they are stored."""
     refuse_empty(params.runtime_events)
     thread_id = params.session_id
@@ -69,7 +69,11 @@ async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
 def adding_whole(events: list[Incoming]) -> Callable[[Admission], None]:
     """How the writer admits events among which there is no streamed text."""
 
+    given = [event.event_id for event in events if event.event_id is not None]
+
     def build(admission: Admission) -> None:
+        if len(given) > 1:
+            admission.state.expect_client_events(given)
         for event in events:
             admission.add(event)
 
@@ -91,7 +95,7 @@ def adding(events: list[Incoming], *, deltas: bool) -> Callable[[Admission], Non
     return build
 
 
-def appended_value(done: Appended) -> Raw:
+def appended_value(done: Appended) -> Pieces:
     """The reply to an append."""
     duplicates = b',"duplicates":%d' % done.duplicates if done.duplicates else b""
-    return Raw(b"".join((b'{"events":', done.events, duplicates, b"}")))
+    return Pieces((b'{"events":', done.events, duplicates, b"}"))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
-from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, TooDeepError, decode, is_shallow
+from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, is_shallow
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.incoming import Incoming
@@ -82,8 +82,8 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
         value: Any = {}
         if payload:
             try:
-                value = decode(bytes(payload))
-            except (ParseError, TooDeepError):
+                value = decode_part(payload)
+            except ParseError:
                 return None
             if type(value) is not dict:
                 return None

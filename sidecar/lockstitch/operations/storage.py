@@ -79,6 +79,7 @@ def _report(
         "threadCount": thread_count,
         "threads": threads,
         "orphans": {"bytes": sum(kept.bytes for kept in orphans), "files": len(orphans)},
+        "safetyCopies": runtime.contents.safety.report(),
     }
     database = root.timeline
     if database.is_file():

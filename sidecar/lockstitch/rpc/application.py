@@ -55,7 +55,7 @@ ENDED_EARLY = frozenset(
 """Methods that may take long and that nobody waits for when the process ends."""
 
 Operation = Callable[[Any, Call, Any], Awaitable[Any]]
-"""`async (runtime, call, params) -> result`: the result is what `codec.encode` takes."""
+"""`async (runtime, call, params) -> result`: the result is what `codec.encode` takes, or Pieces of JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ class Connection:
         """
         if not isinstance(outcome, Refusal):
             try:
-                result = bytes(outcome) if type(outcome) is codec.Raw else codec.encode(outcome)
-                reply = b'%b"id":%b,"result":%b}' % (self._head, key, result)
+                result = codec.encoded_pieces(outcome)
+                reply = b"".join((self._head, b'"id":', key, b',"result":', *result, b"}"))
             except Exception as error:  # an operation returned what is not JSON
                 outcome = refusal_of(error, "encoding a result")
             else:

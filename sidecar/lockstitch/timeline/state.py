@@ -5,6 +5,7 @@ Invariant: no input or output here; rows that are not in memory come from the `C
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,6 +44,7 @@ class Cold(Protocol):
     def latest_version(self, thread_no: int, path: str) -> CheckpointRow | None: ...
     def checkpoint(self, thread_no: int, checkpoint_id: str) -> CheckpointRow | None: ...
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None: ...
+    def client_events(self, thread_no: int, event_ids: Sequence[str]) -> list[ClientEventRow]: ...
     def import_source(self, thread_no: int) -> ImportSourceRow | None: ...
     def worker(self, thread_no: int, worker_id: str) -> WorkerRow | None: ...
     def active_workers(self, thread_no: int) -> list[WorkerRow]: ...
@@ -67,6 +69,8 @@ class ThreadState:
     workers: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
     absent_items: set[str] = field(default_factory=set[str])
     """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
+    absent_events: set[str] = field(default_factory=set[str])
+    """Ids of client events that were looked up all at once, and whose rows, if there are any, are in memory."""
     stored_values: tuple[object, ...] | None = None
     """The thread's row as the database has it, so that only what changed is written."""
     dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
@@ -206,10 +210,19 @@ class ThreadState:
         return self.import_source
 
     def client_event(self, event_id: str) -> ClientEventRow | None:
-        row = self.client_events.get(event_id.lower())
-        if row is None and not self.fresh:
+        key = event_id.lower()
+        row = self.client_events.get(key)
+        if row is None and not self.fresh and key not in self.absent_events:
             row = self.cold.client_event(self.thread.thread_no, event_id)
         return row
+
+    def expect_client_events(self, event_ids: Sequence[str]) -> None:
+        """Look up the events that are about to be asked for, all at once."""
+        if self.fresh:
+            return
+        found = self.cold.client_events(self.thread.thread_no, event_ids)
+        self.client_events.update((row.event_id.lower(), row) for row in found)
+        self.absent_events.update(event_id.lower() for event_id in event_ids)
 
     def worker(self, worker_id: str) -> WorkerRow | None:
         row = self.workers.get(worker_id.lower())
@@ -254,6 +267,7 @@ class ThreadState:
         self._last_turn_id = None
         self.fresh = False
         self.absent_items.clear()
+        self.absent_events.clear()
         self.dirty_turns.clear()
         self.dirty_items.clear()
         self.new_rows.clear()

@@ -5,9 +5,10 @@ Invariant: column order is the order of the row structs, so that a row is `Row(*
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from lockstitch.codec import encode
 from lockstitch.timeline.database import Connection
 from lockstitch.timeline.rows import (
     ROW_TYPES,
@@ -100,6 +101,10 @@ class StoredRows:
 
     def client_event(self, thread_no: int, event_id: str) -> ClientEventRow | None:
         return self.one(ClientEventRow, "thread_no=? AND event_id=?", thread_no, event_id)
+
+    def client_events(self, thread_no: int, event_ids: Sequence[str]) -> list[ClientEventRow]:
+        ids = encode(event_ids).decode()
+        return self.all(ClientEventRow, "thread_no=? AND event_id IN (SELECT value FROM json_each(?))", thread_no, ids)
 
     def import_source(self, thread_no: int) -> ImportSourceRow | None:
         return self.one(ImportSourceRow, "thread_no=?", thread_no)
