@@ -204,7 +204,7 @@ class SearchIndex:
             self._memory = _Open(None)
             return
         for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError), storage_errors(self._path):
+            with storage_errors(self._path), suppress(FileNotFoundError):
                 unlink(f"{self._path}{suffix}")
 
     def is_whole(self) -> bool:
