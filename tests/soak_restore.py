@@ -10,10 +10,28 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.property.restore_model import Life
 
 STEPS = 20
+PATIENCE = 120.0
+"""Seconds; a sequence takes a tenth of one."""
+
+
+async def _within(life: Life) -> None:
+    """Play one; if it does not come to its end, say what waits for what. Raises TimeoutError then."""
+    task = asyncio.ensure_future(life.live(STEPS))
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    if not done:
+        print(f"stands still: {life.reaper}, {life.log[-3:]}")
+        for waiting in asyncio.all_tasks():
+            waits: Any = waiting.get_coro()
+            while waits is not None:
+                print("  ", waits)
+                waits = getattr(waits, "cr_await", None) or getattr(waits, "ag_await", None)
+        raise TimeoutError
+    task.result()
 
 
 def main(sequences: int, first: int) -> int:
@@ -25,7 +43,7 @@ def main(sequences: int, first: int) -> int:
         root = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else None))
         life = Life(root, random.Random(seed))
         try:
-            asyncio.run(life.live(STEPS))
+            asyncio.run(_within(life))
         except BaseException:
             print(f"seed {seed} failed in {root}")
             raise

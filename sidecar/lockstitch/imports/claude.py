@@ -53,7 +53,7 @@ class ClaudeReading(JsonlReading):
         self._copies: set[bytes] = set()
         self._summaries: dict[str, str] = {}
         self._backups = ClaudeBackups(thread)
-        self._workspace: str | None = thread.cwd
+        self._workspace: str | None = None
         """The first directory that a line names; later ones are where the agent went."""
 
     def _held_back(self) -> list[SourceEvent]:
@@ -101,7 +101,7 @@ class ClaudeReading(JsonlReading):
             self.account.skipped[kind] += 1
         elif kind in _STATE:
             if kind == "file-history-snapshot":
-                self._backups.note(record, self._workspace)
+                self._backups.note(record)
             self.account.skipped[kind] += 1
         else:
             self.composer.keep_opaque(kind if "type" in record else "unknown", record)

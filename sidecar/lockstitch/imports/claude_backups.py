@@ -37,19 +37,25 @@ class ClaudeBackups:
         self._used: dict[str, int] = {}
         """Path → the version that an edit has replaced since."""
 
-    def note(self, record: dict[str, Any], workspace: str | None) -> None:
+    def note(self, record: dict[str, Any]) -> None:
         """A `file-history-snapshot` line: what it names is how the files were then."""
         backups = mapping(mapping(record.get("snapshot")).get("trackedFileBackups"))
         for path, told in backups.items():
             backup = mapping(told)
             if "backupFileName" in backup:
                 name = string(backup["backupFileName"])
-                self._named[_absolute(path, workspace)] = (name, whole(backup.get("version")) or 0)
+                self._named[_plain(path)] = (name, whole(backup.get("version")) or 0)
 
     def edited(self, path: str, workspace: str | None) -> str | None:
         """What a path held when it is edited now: text, ABSENT, or None where no backup tells. Asked once an edit."""
-        place = _absolute(path, workspace)
-        name, version = self._named.get(place, (None, -1))
+        place = _plain(path)
+        found = self._named.get(place)
+        if found is None and workspace is not None:
+            # Paths are told from the session's directory; it may not have been known when they were.
+            prefix = _plain(workspace).rstrip("/") + "/"
+            relative = place.removeprefix(prefix) if is_absolute(path) else prefix + place
+            found = self._named.get(relative)
+        name, version = found or (None, -1)
         if version < 0 or version <= self._used.get(place, -1):
             return None
         self._used[place] = version
@@ -74,10 +80,8 @@ def _regular_text(path: Path) -> str | None:
         return None
 
 
-def _absolute(path: str, workspace: str | None) -> str:
-    if is_absolute(path) or workspace is None:
-        return posixpath.normpath(path.replace("\\", "/"))
-    return posixpath.normpath(posixpath.join(workspace.replace("\\", "/"), path.replace("\\", "/")))
+def _plain(path: str) -> str:
+    return posixpath.normpath(path.replace("\\", "/"))
 
 
 def with_backup(edit: Edit, backup: str | None, arguments: Any, result: Any) -> Edit:

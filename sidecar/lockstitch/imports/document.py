@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lockstitch import codec
+from lockstitch.imports.fields import mapping, sequence
 
 MAX_BYTES = 256 << 20
 """A tool that rewrites its file with each message cannot make larger ones; what is larger is refused."""
@@ -52,9 +53,12 @@ def is_document(file: BinaryIO, *, bytes_: int = 64 << 10) -> bool:
     start = file.read(bytes_).removeprefix(_BOM).lstrip(b" \t\r\n")
     if start[:1] not in (b"{", b"["):
         return False
-    first, ended, _ = start.partition(b"\n")
+    first, ended, rest = start.partition(b"\n")
     if start[:1] == b"[":
         return True
+    if ended and (record := mapping(_decoded(first))):
+        # Most files by far: the first line is a record. Decoding it is much faster than looking at its members.
+        return not rest.strip() and any(sequence(record.get(name)) for name in LISTS)
     for name, begin, _, _ in _members(first):
         if name in LISTS and first[begin : begin + 1] == b"[":
             # A JSONL head may hold an empty list; lines follow it.
