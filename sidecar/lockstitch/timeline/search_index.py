@@ -108,13 +108,16 @@ class Asking:
 
     def positions(self) -> dict[str, Position]:
         """By thread id, in lower case."""
-        rows = self._connection.execute("SELECT thread_id, thread_no, size, state FROM thread")
-        return {thread_id.lower(): Position(*found) for thread_id, *found in rows}
+        with _index_errors():
+            rows = self._connection.execute("SELECT thread_id, thread_no, size, state FROM thread")
+            return {thread_id.lower(): Position(*found) for thread_id, *found in rows}
 
     def position(self, thread_id: str) -> Position | None:
-        found = self._connection.execute(
-            "SELECT thread_no, size, state FROM thread WHERE thread_id=?", (thread_id,)
-        ).fetchone()
+        """How much of that thread is in the index; None: nothing."""
+        with _index_errors():
+            found = self._connection.execute(
+                "SELECT thread_no, size, state FROM thread WHERE thread_id=?", (thread_id,)
+            ).fetchone()
         return None if found is None else Position(*found)
 
     def hits(self, expression: str, thread_no: int | None) -> Iterator[Hit]:
@@ -122,13 +125,24 @@ class Asking:
         where, bounds = "", ()
         if thread_no is not None:
             where, bounds = " AND w.rowid BETWEEN ? AND ?", _range(thread_no)
-        rows = self._connection.execute(
-            "SELECT w.rowid, e.turn_no, w.rank FROM words w JOIN entry e ON e.entry_no=w.rowid "
-            f"WHERE words MATCH ?{where} ORDER BY w.rank, w.rowid DESC",
-            (expression, *bounds),
-        )
-        for number, turn_no, rank in rows:
-            yield Hit(number, number >> _SEQUENCES, number & ((1 << _SEQUENCES) - 1), turn_no, rank)
+        with _index_errors():  # what fails for whoever takes the hits fails outside of this
+            rows = self._connection.execute(
+                "SELECT w.rowid, e.turn_no, w.rank FROM words w JOIN entry e ON e.entry_no=w.rowid "
+                f"WHERE words MATCH ?{where} ORDER BY w.rank, w.rowid DESC",
+                (expression, *bounds),
+            )
+            for number, turn_no, rank in rows:
+                yield Hit(number, number >> _SEQUENCES, number & ((1 << _SEQUENCES) - 1), turn_no, rank)
+
+
+@contextmanager
+def _index_errors() -> Generator[None]:
+    """Name what SQLite says of the index: DamagedIndexError, StorageError."""
+    try:
+        with database_errors(Path("the search index")):
+            yield
+    except (DamagedDatabaseError, apsw.SQLError) as error:
+        raise DamagedIndexError(str(error)) from error
 
 
 class SearchIndex:
@@ -148,13 +162,18 @@ class SearchIndex:
 
     @contextmanager
     def asking(self) -> Generator[Asking]:
-        """Look at the index, which is made if there is none. Raises DamagedIndexError, StorageError."""
+        """Look at the index, which is made if there is none. Raises DamagedIndexError, StorageError.
+
+        What goes wrong with anything else in the meantime passes through as it is.
+        """
         with self._borrowed() as opened:
-            opened.connection.execute("BEGIN")
+            with _index_errors():
+                opened.connection.execute("BEGIN")
             try:
                 yield Asking(opened.connection, opened.tokenizer)
             finally:
-                opened.connection.execute("COMMIT")
+                with suppress(apsw.Error):
+                    opened.connection.execute("COMMIT")
 
     def store(self, portions: Iterable[Portion]) -> None:
         """Put entries in, in one transaction. Raises DamagedIndexError, StorageError."""
@@ -185,7 +204,7 @@ class SearchIndex:
             self._memory = _Open(None)
             return
         for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError), storage_errors(self._path):
+            with storage_errors(self._path), suppress(FileNotFoundError):
                 unlink(f"{self._path}{suffix}")
 
     def is_whole(self) -> bool:
@@ -205,7 +224,7 @@ class SearchIndex:
     # -- connections ------------------------------------------------------------------------------------------
     @contextmanager
     def _changing(self) -> Generator[Connection]:
-        with self._writing, self._borrowed() as opened:
+        with self._writing, self._borrowed() as opened, _index_errors():
             opened.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield opened.connection
@@ -217,18 +236,13 @@ class SearchIndex:
 
     @contextmanager
     def _borrowed(self) -> Generator[_Open]:
-        opened = None
+        with _index_errors():
+            opened = self._take()
         try:
-            with database_errors(self._path or Path(":memory:")):
-                opened = self._take()
-                with opened.lock:
-                    yield opened
-        except DamagedDatabaseError as error:
-            if opened is not None:
-                opened.close()
-            raise DamagedIndexError(str(error)) from error
+            with opened.lock:
+                yield opened
         except BaseException:
-            if opened is not None and self._path is not None:
+            if opened is not self._memory:
                 opened.close()
             raise
         self._give_back(opened)
