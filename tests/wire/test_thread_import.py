@@ -220,7 +220,7 @@ def test_every_imported_session_survives_a_round_trip_by_bundle(tmp_path: Path) 
 
     The sessions are those that lie beside the repository, where they do, else our own.
     """
-    sources = sorted((SHARED if SHARED.is_dir() else OURS).rglob("*.jsonl"))
+    sources = sorted(path for path in (SHARED if SHARED.is_dir() else OURS).rglob("*.json*") if path.is_file())
     with Host(tmp_path / "first") as first, Host(tmp_path / "second") as second:
         jobs: list[str] = []
         for source in sources:
