@@ -30,7 +30,7 @@ def offered(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["re"], ["restore", "rewind", "rename"]),
+        (["re"], ["restore", "rewind", "rename", "receipt", "replay"]),
         ([""], list(VERBS)),
         (["--js"], ["--json"]),
         (["show", "--tu"], ["--turn"]),

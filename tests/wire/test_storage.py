@@ -16,6 +16,8 @@ import pytest
 from tests.wire.host import Host
 from tests.wire.process import environment
 
+covers = pytest.mark.covers
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[tuple[Host, Path, str]]:
@@ -51,6 +53,7 @@ def stored(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@covers("storage/report")
 def test_report_counts_what_lies_on_the_disk(home: tuple[Host, Path, str]) -> None:
     host, root, thread = home
     orphan = plant(root / "artifacts", b"nobody's", hours=0)
@@ -77,6 +80,7 @@ def gone(host: Host, **params: Any) -> tuple[set[str], dict[str, Any]]:
     return {one["path"] for one in found["candidates"]}, found
 
 
+@covers("storage/gc")
 def test_gc_removes_what_nothing_refers_to(home: tuple[Host, Path, str]) -> None:
     host, root, thread = home
     (sidecar,) = (path for path in (root.parent / "workspace" / ".lockstitch").iterdir() if path.is_dir())
@@ -138,6 +142,7 @@ def test_gc_refuses_a_copied_root(home: tuple[Host, Path, str]) -> None:
         assert refused.data["reason"] == "copiedRoot"
 
 
+@covers("storage/verify")
 def test_verify_names_what_differs(home: tuple[Host, Path, str]) -> None:
     host, root, thread = home
     found = host.call("storage/verify")
@@ -178,6 +183,7 @@ def test_verify_names_what_differs(home: tuple[Host, Path, str]) -> None:
         assert damage["fromOffset"] < damage["toOffset"]
 
 
+@covers("storage/rebuild")
 def test_rebuild_tells_how_far_it_is_and_changes_no_answer(home: tuple[Host, Path, str]) -> None:
     host, root, thread = home
     for _ in range(30):
