@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from lockstitch import codec
+from lockstitch.imports.calls import command_call, mcp_call, tool_call
 from lockstitch.imports.fields import mapping, sequence, string
 
 _REFUSED = re.compile(
@@ -22,23 +23,10 @@ def describe_call(name: str, arguments: Any, cwd: str | None) -> dict[str, Any]:
     """The item of a tool_use block without its result."""
     command = string(mapping(arguments).get("command"))
     if name.casefold() == "bash" and command is not None:
-        return {
-            "type": "commandExecution",
-            "command": command,
-            "cwd": cwd or "",
-            "status": "inProgress",
-            "source": "agent",
-            "commandActions": [],
-        }
+        return command_call(command, cwd)
     if match := re.fullmatch(r"mcp__(.+?)__(.+)", name):
-        return {
-            "type": "mcpToolCall",
-            "server": match[1],
-            "tool": match[2],
-            "status": "inProgress",
-            "arguments": arguments,
-        }
-    return {"type": "dynamicToolCall", "tool": name, "arguments": arguments, "status": "inProgress"}
+        return mcp_call(match[1], match[2], arguments)
+    return tool_call(name, arguments)
 
 
 def finish_call(item: dict[str, Any], block: dict[str, Any], result: Any) -> dict[str, Any]:

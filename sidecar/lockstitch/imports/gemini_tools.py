@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from lockstitch import codec
+from lockstitch.imports.calls import command_call, mcp_call, tool_call
 from lockstitch.imports.claude_tools import image_url
 from lockstitch.imports.edits import ABSENT, Edit
 from lockstitch.imports.fields import mapping, sequence, string
@@ -27,23 +28,10 @@ def describe_call(name: str, arguments: Any, cwd: str | None) -> dict[str, Any]:
     command = string(given.get("command"))
     if name in ("run_shell_command", "shell") and command is not None:
         where = next((path for field in ("cwd", "dir_path", "directory") if (path := string(given.get(field)))), None)
-        return {
-            "type": "commandExecution",
-            "command": command,
-            "cwd": where or cwd or "",
-            "status": "inProgress",
-            "source": "agent",
-            "commandActions": [],
-        }
+        return command_call(command, where or cwd)
     if match := re.fullmatch(r"(?:mcp_)?_?([A-Za-z0-9.-]+)__(.+)", name):
-        return {
-            "type": "mcpToolCall",
-            "server": match[1],
-            "tool": match[2],
-            "status": "inProgress",
-            "arguments": arguments,
-        }
-    return {"type": "dynamicToolCall", "tool": name, "arguments": arguments, "status": "inProgress"}
+        return mcp_call(match[1], match[2], arguments)
+    return tool_call(name, arguments)
 
 
 def finish_call(item: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
