@@ -339,12 +339,17 @@ class Runtime:
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:
         """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
-        known_at, found = self._processes
-        now = time.monotonic()
-        if now - known_at > LOOK_SECONDS:
+        found = self.processes_known()
+        if found is None:
+            now = time.monotonic()
             found = await self.slowly(self.boots.living)
             self._processes = (now, found)
         return found
+
+    def processes_known(self) -> list[dict[str, object]] | None:
+        """The same, if what is known is fresh enough."""
+        known_at, found = self._processes
+        return found if time.monotonic() - known_at <= LOOK_SECONDS else None
 
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""

@@ -57,6 +57,9 @@ ENDED_EARLY = frozenset(
 Operation = Callable[[Any, Call, Any], Awaitable[Any]]
 """`async (runtime, call, params) -> result`: the result is what `codec.encode` takes, or Pieces of JSON."""
 
+OperationAtOnce = Callable[[Any, Call, Any], Any]
+"""`(runtime, call, params) -> result`, or NOT_NOW: then nothing was done, and the operation itself is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Application:
@@ -68,5 +71,7 @@ class Application:
     """Makes the runtime of (settings, boot id); does nothing slow."""
     ended_early: frozenset[str] = frozenset()
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
+    at_once: Mapping[str, OperationAtOnce] = field(default_factory=dict[str, OperationAtOnce])
+    """Of methods whose requests can mostly be served without waiting for anybody."""
     plain: Mapping[str, Callable[[], PlainForm]] = field(default_factory=dict[str, "Callable[[], PlainForm]"])
     """The plain forms of those methods that have one; each is asked for with the first request of the method."""
