@@ -229,6 +229,8 @@ class Feed:
                 return
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
+        elif subscription.deaf:
+            return
         else:
             for answer in happening.answers:
                 segment = answer.segment
