@@ -6,6 +6,7 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from tests.wire.host import Host, Refused, difference
@@ -28,14 +29,15 @@ class Transcript:
         self.path = folder / "projects" / "-home-ada-project" / f"{session}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._count = 0
+        self._stem = uuid5(NAMESPACE_URL, session).hex
 
     def add(self, kind: str, content: Any, **rest: Any) -> str:
         self._count += 1
-        uuid = f"{self._count:08d}-0000-4000-8000-000000000000"
+        uuid = f"{self._count:08d}-0000-4000-8000-{self._stem[:12]}"
         message: dict[str, Any] = {"role": kind, "content": content}
         if kind == "assistant":
             message |= {
-                "id": f"msg_{self._count}",
+                "id": f"msg_{self._stem}_{self._count}",
                 "model": "claude-x",
                 "usage": {"input_tokens": 5, "output_tokens": 7},
             }
@@ -46,6 +48,11 @@ class Transcript:
             file.write(json.dumps(line).encode() + b"\n")
         return uuid
 
+    def follow(self, other: Transcript) -> None:
+        """Go on counting where that one is, behind its lines, with uuids of our own."""
+        self._count = other._count
+        self._stem = uuid5(NAMESPACE_URL, f"{other._stem} {self.path}").hex
+
     def ask(self, text: str) -> str:
         return self.add("user", text)
 
@@ -54,7 +61,7 @@ class Transcript:
 
     def write_file(self, name: str, content: str, before: str | None = None) -> None:
         path = f"{CWD}/{name}"
-        call = f"toolu_{self._count}"
+        call = f"toolu_{self._stem}_{self._count}"
         arguments = {"file_path": path, "content": content}
         self.add("assistant", [{"type": "tool_use", "id": call, "name": "Write", "input": arguments}])
         kind = "create" if before is None else "update"

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from lockstitch import codec
 from lockstitch.errors import InvalidError
 from lockstitch.imports import claude_head, codex_head, gemini_head
 from lockstitch.imports.chain import with_earlier_files
@@ -176,6 +177,8 @@ def _name_document(path: Path) -> str:
         return "not JSON"
     if start.lstrip()[:1] == b"{" and start.split(b"\n")[0].strip() != b"{":
         return "a JSONL file of an unknown tool"
+    if start.lstrip()[:1] == b"[" and (tool := _name_of_elements(path)) is not None:
+        return f"a JSON array of {tool} lines: write its elements one a line (jq -c '.[]'), as {tool} does"
     for mark, name in (
         (b'"projectHash"', "a Gemini CLI session without a message"),
         (b'"trajectory"', "a SWE-agent trajectory"),
@@ -185,3 +188,19 @@ def _name_document(path: Path) -> str:
         if mark in start:
             return name
     return "a JSON document of an unknown tool"
+
+
+def _name_of_elements(path: Path) -> str | None:
+    """Whose lines somebody put into an array."""
+    found = read_document(path, HEAD_BYTES)
+    lines = [] if found is None else found.lines[:HEAD_BYTES].split(b"\n", SNIFFED_LINES)[:SNIFFED_LINES]
+    for line in lines:
+        try:
+            record = mapping(codec.decode(line)) if line else {}
+        except (codec.ParseError, codec.TooDeepError):
+            continue
+        if codex_head.is_codex(record) or codex_head.is_late_head(record):
+            return "Codex"
+        if record and claude_head.is_claude(record):
+            return "Claude Code"
+    return None
