@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -172,20 +171,17 @@ def test_a_second_file_of_a_session_becomes_a_fork_of_its_own(host: Host, tmp_pa
 
 @covers(COMMIT)
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: [*lines[:4], {**lines[4], "message": {**lines[4]["message"], "content": "other"}}, *lines[5:]],
-        lambda lines: [{**lines[0], "message": {**lines[0]["message"], "content": "other"}}, *lines[1:]],
-        lambda lines: [{**lines[0], "version": "9.9.9"}, *lines[1:]],
-    ],
+    ("number", "change"),
+    [(4, {"message": {"role": "user", "content": "other"}}), (0, {"message": "other"}), (0, {"version": "9.9.9"})],
     ids=["in its middle", "at its start", "in nothing that is kept"],
 )
-def test_a_source_that_changed_says_so(host: Host, tmp_path: Path, change: Callable[[list[Any]], list[Any]]) -> None:
+def test_a_source_that_changed_says_so(host: Host, tmp_path: Path, number: int, change: dict[str, Any]) -> None:
     """What is the same on both sides of a change is no fork: the error says what to do, and nothing was written."""
     source = original(tmp_path)
     result(host, source.path)
     before = read(host, source.session)
-    lines = change([json.loads(line) for line in source.path.read_bytes().splitlines()])
+    lines: list[dict[str, Any]] = [json.loads(line) for line in source.path.read_bytes().splitlines()]
+    lines[number] |= change
     source.path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     found = commit(host, source.path)
     assert (found["status"], found["error"]["reason"]) == ("failed", "sourceChanged")

@@ -83,6 +83,10 @@ def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> 
     head = read_head(path, lines=lines, size=size)
     seen: list[dict[str, Any]] = []
     found = _regular(path)
+    if (tool := _name_of_elements(path)) is not None:
+        raise _refuse(
+            path, f"a JSON array of {tool} lines: write its elements one a line, as {tool} does (jq -c '.[]')"
+        )
     if (document := _described_document(path, found.st_size, size)) is not None:
         return document
     for line in head:
@@ -177,8 +181,6 @@ def _name_document(path: Path) -> str:
         return "not JSON"
     if start.lstrip()[:1] == b"{" and start.split(b"\n")[0].strip() != b"{":
         return "a JSONL file of an unknown tool"
-    if start.lstrip()[:1] == b"[" and (tool := _name_of_elements(path)) is not None:
-        return f"a JSON array of {tool} lines: write its elements one a line (jq -c '.[]'), as {tool} does"
     for mark, name in (
         (b'"projectHash"', "a Gemini CLI session without a message"),
         (b'"trajectory"', "a SWE-agent trajectory"),
@@ -191,7 +193,10 @@ def _name_document(path: Path) -> str:
 
 
 def _name_of_elements(path: Path) -> str | None:
-    """Whose lines somebody put into an array."""
+    """Whose lines somebody put into an array, if the file is one."""
+    with path.open("rb") as file:
+        if not file.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            return None
     found = read_document(path, HEAD_BYTES)
     lines = [] if found is None else found.lines[:HEAD_BYTES].split(b"\n", SNIFFED_LINES)[:SNIFFED_LINES]
     for line in lines:
