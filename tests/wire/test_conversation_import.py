@@ -309,7 +309,7 @@ def long_session(folder: Path, session: str) -> Transcript:
         source.ask(f"question {number}")
         for part in range(60):
             source.answer(f"answer {number}.{part} " + "x" * 200)
-            source._count %= 59
+            source.count %= 59
     data = source.path.read_bytes().split(b"\n")
     lines = [json.loads(line) for line in data if line]
     for number, line in enumerate(lines):
