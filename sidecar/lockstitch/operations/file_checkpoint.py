@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import as_text
@@ -29,7 +29,9 @@ from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
-from lockstitch_protocol import file_checkpoint as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import file_checkpoint as wire
 
 
 async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListParams) -> dict[str, Any]:
