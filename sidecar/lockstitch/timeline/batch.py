@@ -55,7 +55,7 @@ class Batch:
         self,
         drafts: Sequence[Draft],
         req: str | None = None,
-        now: str | None = None,
+        now: str = "",
     ) -> EncodedAppend:
         """Add one append to the group: sequences, lines and rows. Returns its lines.
 

@@ -5,11 +5,11 @@ Invariant: the payload is the very bytes of the rollout line.
 
 from __future__ import annotations
 
-
 from lockstitch.codec import encode
 from lockstitch.rollout.line import Draft, EncodedAppend, Line, parse_line
 
 _AFTER_KEY = len('{"sequence":')
+
 
 def event_json(
     thread_id: str,

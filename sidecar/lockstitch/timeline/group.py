@@ -6,7 +6,6 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

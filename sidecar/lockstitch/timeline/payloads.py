@@ -51,6 +51,7 @@ class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     """The sha256 of its output, which is in the artifact store."""
     length: int
 
+
 class ItemDraft(Draft, frozen=True, gc=False):
     """An event whose payload holds an item of which is known already what `read_item` would find there."""
 

@@ -217,8 +217,10 @@ def may_nest(item: PlainItem) -> bool:
     """Whether the item holds values that may be nested deeper than is allowed."""
     for name in item.nests:  # a generator would cost twice as much
         if getattr(item, name):
-            return True
-    return False
+            break
+    else:
+        return False
+    return True
 
 
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:

@@ -7,7 +7,6 @@ whole item that no row has yet, goes a shorter way to them: that halves what an 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from lockstitch.rollout.line import Draft, EncodedAppend
 from lockstitch.timeline.payloads import ItemDraft, known_item
@@ -22,7 +21,7 @@ def reduce_append(
     made: EncodedAppend,
     *,
     req: str | None,
-    now: str | None,
+    now: str,
 ) -> int:
     """Apply the events of one append; returns where its last line ends.
 
@@ -55,7 +54,7 @@ def reduce_append(
                     thread_no,
                     turn.turn_no,
                     sequence,
-                    cast(str, item.item_id),
+                    str(item.item_id),
                     item.kind,
                     status,
                     0,
