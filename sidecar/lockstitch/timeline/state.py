@@ -105,6 +105,15 @@ class ThreadState:
             if len(self._ids) > _MOST_IDS:
                 self._ids = None
 
+    @property
+    def ids_known(self) -> int:
+        """How many ids memory holds."""
+        return 0 if self._ids is None else len(self._ids)
+
+    def forget_ids(self) -> None:
+        """Look each id up from now on."""
+        self._ids = None
+
     @classmethod
     def load(cls, thread: ThreadRow, cold: Cold) -> ThreadState:
         """The state of a stored thread; only what is open is fetched."""
