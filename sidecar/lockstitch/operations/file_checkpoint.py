@@ -372,8 +372,7 @@ async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptu
         raise InvalidError.at("paths", "names a file twice")
     snapshots = Snapshots(runtime, params.session_id)
     async with runtime.order.turn(params.session_id):
-        await snapshots.open()
-        events, failed = await runtime.slowly(lambda: _captured(snapshots, paths, params.reason))
+        events, failed = await snapshots.opened(lambda _: _captured(snapshots, paths, params.reason))
 
         def build(admission: Admission) -> None:
             turn_id = params.turn_id or admission.open_turn_id
@@ -414,6 +413,7 @@ def _captured(
             failed.append({**path_to_wire(path), "reason": error.message})
             continue
         events.append(Incoming("artifact.snapshot", {}, own=True, snapshot=snapshot))
+    snapshots.store()
     return events, failed
 
 
