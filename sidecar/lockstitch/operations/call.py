@@ -6,8 +6,9 @@ Invariant: no operation knows how a request came or how its answer goes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from lockstitch import codec
 
@@ -43,8 +44,7 @@ NOT_NOW: Any = object()
 """What an operation that is tried at once returns if it would have to wait: it was not begun."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlainForm:
+class PlainForm(msgspec.Struct, frozen=True):
     """How the params of a method are decoded in one go, where they have the form that most requests have."""
 
     sent: type[Any]

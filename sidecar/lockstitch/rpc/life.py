@@ -12,9 +12,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockstitch import __version__
 from lockstitch.data_root import DataRoot
@@ -43,8 +44,7 @@ _GONE_PATIENCE = 1.0
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """What came before: settings, wire and the state of the connection."""
 
     settings: Settings
@@ -176,4 +176,5 @@ class _Life:
 def _spare_the_collector() -> None:
     """What is imported stays: a request of a thousand events must not have it walked through again and again."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 50)

@@ -12,8 +12,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast
+
+import msgspec
 
 from lockstitch import codec
 from lockstitch.operations.call import NOT_NOW, Aside
@@ -38,8 +39,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(msgspec.Struct, frozen=True):
     """What the session asks of the process around it."""
 
     release: Callable[[int], None]

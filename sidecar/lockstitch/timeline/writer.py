@@ -15,15 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import apsw
+from msgspec.structs import replace
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
+from lockstitch.platform.at_once import AtOnce
 from lockstitch.timeline.admission import Admission, Surroundings
-from lockstitch.timeline.at_once import AtOnce
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.group import Group, appended
