@@ -17,6 +17,7 @@ from lockstitch.artifacts.content import available, reference
 from lockstitch.imports.source import Account, SourceEvent
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, DiffText, Snapshot
 from lockstitch.timeline.incoming import Incoming
+from lockstitch.timeline.plain_items import plain_form
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 
 BATCH_EVENTS = 500
@@ -104,6 +105,7 @@ class Intake:
         self._thread_id, self._client, self._at = thread_id, client, started_at
         self._account, self._prepare = account, prepare
         self._contents = contents
+        self._named = hashlib.sha256(f"{client}\0{thread_id}\0".encode("utf-8", "surrogatepass"))
         self._last: OrderedDict[str, dict[str, Any]] = OrderedDict()
         """The newest known side of a path: what the writer will compare the next pre-image with."""
 
@@ -143,7 +145,12 @@ class Intake:
                 made.payload = {name: event.payload[name] for name in ("path", "op")}
                 return made
             if event.type in _FROM_ITEM:
-                made.payload = {"item": self._prepare.spill(event.payload["item"])}
+                item = self._prepare.spill(event.payload["item"])
+                made.plain = plain_form(item)
+                if made.plain is not None:  # nearly all: the writer need not look at its fields again
+                    made.payload = {}
+                    return made
+                made.payload = {"item": item}
             check_payload(made.type, made.payload)
         except PayloadError as error:
             self._account.opaque[f"refused.{event.type}"] += 1
@@ -152,8 +159,9 @@ class Intake:
         return made
 
     def _event_id(self, key: str) -> str:
-        named = f"{self._client}\0{self._thread_id}\0{key}".encode("utf-8", "surrogatepass")
-        return "evt_" + hashlib.sha256(named).hexdigest()[:32]
+        named = self._named.copy()
+        named.update(key.encode("utf-8", "surrogatepass"))
+        return "evt_" + named.hexdigest()[:32]
 
     # ── file edits ──
 

@@ -327,7 +327,7 @@ class Admission:
             self._streams.pop(key, None)
         length = len(payload) - ITEM_AT - 1
         self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), None, length)
-        if event.at is not None:
+        if event.at is not None and not event.own:
             payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
         self._add_draft(event, payload, turn_id, item_id)
 

@@ -203,6 +203,15 @@ def plain_item(payload: bytes | codec.Raw) -> PlainItem | None:
     return item if is_id(item.id) else None
 
 
+def plain_form(item: dict[str, Any]) -> PlainItem | None:
+    """The same of an item that is decoded."""
+    try:
+        found = msgspec.convert({"item": item}, _Payload).item
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+    return found if is_id(found.id) else None
+
+
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:
     """The payload that is stored, its item filled in: whatever the host says, what is `over` is in progress no more."""
     found: Any = item
