@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lockstitch.artifacts.content import available, reference
+from lockstitch.artifacts.store import Packed
 from lockstitch.imports.source import Account, SourceEvent
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, DiffText, Snapshot
 from lockstitch.timeline.incoming import Incoming
@@ -33,7 +33,7 @@ _FROM_ITEM = frozenset({"item.started", "item.completed"})
 class ContentStore(Protocol):
     """Where file contents go: `artifacts.Sidecar`."""
 
-    def put(self, data: bytes) -> str: ...
+    def put_packed(self, contents: Sequence[Packed]) -> object: ...
     def get(self, sha256: str) -> bytes: ...
 
 
@@ -49,8 +49,8 @@ class Preparation(Protocol):
 class RecentContents:
     """The contents of a batch: diffs are made from memory, and what is new is stored at once, at the batch's end."""
 
-    def __init__(self, store: ContentStore, pool: ThreadPoolExecutor) -> None:
-        self._store, self._pool = store, pool
+    def __init__(self, store: ContentStore) -> None:
+        self._store = store
         self._stored: OrderedDict[str, None] = OrderedDict()
         self._recent: OrderedDict[str, bytes] = OrderedDict()
         self._new: dict[str, bytes] = {}
@@ -72,11 +72,11 @@ class RecentContents:
         return self._store.get(sha256) if found is None else found
 
     def store(self) -> None:
-        """Make everything durable that was added; several files at once, since each waits for the disk."""
+        """Make everything durable that was added."""
         if not self._new:
             return
-        for sha256 in self._pool.map(self._store.put, self._new.values()):
-            self._stored[sha256] = None
+        self._store.put_packed([Packed(data, sha256) for sha256, data in self._new.items()])
+        self._stored.update(dict.fromkeys(self._new))
         self._new.clear()
         while len(self._stored) > _REMEMBERED:
             self._stored.popitem(last=False)
@@ -147,7 +147,9 @@ class Intake:
             if event.type in _FROM_ITEM:
                 item = self._prepare.spill(event.payload["item"])
                 made.plain = plain_form(item)
-                if made.plain is not None:  # nearly all: the writer need not look at its fields again
+                if (
+                    made.plain is not None and made.plain.id == event.item_id
+                ):  # nearly all: the writer need not look at its fields again
                     made.payload = {}
                     return made
                 made.payload = {"item": item}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
 from lockstitch.imports.detect import describe
@@ -16,7 +16,9 @@ from lockstitch.operations.import_jobs import held_by, jobs_of
 from lockstitch.operations.runtime import Runtime
 from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.imported import imported_threads
-from lockstitch_protocol import conversation_import as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import conversation_import as wire
 
 
 async def scan(runtime: Runtime, call: Call, params: wire.SourceScanParams) -> dict[str, Any]:
