@@ -32,7 +32,7 @@ def _sums(bench: Bench) -> Iterator[Row]:
     payload = b'{"item":{"type":"agentMessage","id":"m","text":"' + story.text(380, 420).encode() + b'"}}'
     at = "2026-12-01T00:00:00.000000Z"
     drafts = [Draft("item.completed", payload, f"evt_{number:032d}", at, "turn-1") for number in range(_EVENTS)]
-    lines = [line.data[:-1] for line in encode_append(1, drafts, b"")]
+    lines = [line[:-1] for line in encode_append(1, drafts, b"").lines]
 
     def joined() -> None:
         b"".join(part for line in lines for part in (line[:200], line[200:-26], line[-26:], b"\n"))

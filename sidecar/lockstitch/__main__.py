@@ -59,8 +59,14 @@ def main() -> int:
     if sys.argv[1:2] == ["serve"]:
         sidecar(sys.argv[2:])
     from lockstitch.cli.main import main as run
+    from lockstitch.cli.outcome import INTERRUPTED
 
-    return run(sys.argv[1:])
+    status = run(sys.argv[1:])
+    if status == INTERRUPTED:
+        from lockstitch.platform.interrupted import end_as_interrupted
+
+        end_as_interrupted()
+    return status
 
 
 if __name__ == "__main__":

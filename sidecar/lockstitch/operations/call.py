@@ -6,8 +6,9 @@ Invariant: no operation knows how a request came or how its answer goes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from lockstitch import codec
 
@@ -29,8 +30,7 @@ class Connection(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlainForm:
+class PlainForm(msgspec.Struct, frozen=True):
     """How the params of a method are decoded in one go, where they have the form that most requests have."""
 
     sent: type[Any]

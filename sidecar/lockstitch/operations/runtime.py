@@ -15,9 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio
-import anyio.to_thread
-
 from lockstitch import __version__
 from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
@@ -29,6 +26,7 @@ from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
+from lockstitch.operations.read_threads import ReadThreads
 from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
@@ -74,8 +72,8 @@ class Runtime:
         """From the first question on."""
         self.ephemeral = Ephemeral(self)
         self.root_id = ""
-        self._limiter = anyio.CapacityLimiter(READ_THREADS)
-        self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
+        self._readers = ReadThreads(READ_THREADS)
+        self._slow_readers = ReadThreads(READ_THREADS)
         self.careful = CarefulReads(self)
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._stopped = False
@@ -91,7 +89,7 @@ class Runtime:
         try:
             if self.settings.read_only:
                 raise _read_only(self.root.path)
-            await anyio.to_thread.run_sync(self._prepare)
+            await self.slowly(self._prepare)
             self._open()
             opening = self.careful.in_background(self.exclusive(_open_projection))
             if not await self.careful.soon_done(opening):
@@ -150,12 +148,12 @@ class Runtime:
         """Serve what can be read of a data root that takes no writes: no lock, no boot, no recovery events."""
         log.warning("the data root is only read: %s", error.message)
         if hasattr(self, "writer"):
-            await anyio.to_thread.run_sync(self.writer.stop)
+            await self.slowly(self.writer.stop)
             self.reader.close()
             self.writer.close()
         self.boots.close()
         self.refusal = error
-        self.root_id = await anyio.to_thread.run_sync(_known_root_id, self.root.root_file)
+        self.root_id = await self.slowly(lambda: _known_root_id(self.root.root_file))
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
         self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
@@ -183,7 +181,7 @@ class Runtime:
                 await task
         if not self._stopped and self.refusal is None and hasattr(self, "writer"):
             self._stopped = True
-            await anyio.to_thread.run_sync(self.writer.stop)
+            await self.slowly(self.writer.stop)
         await self.ephemeral.stop()
         return not (hasattr(self, "writer") and self.writer.lost)
 
@@ -199,12 +197,14 @@ class Runtime:
             self.writer.close()
         self.ephemeral.close()
         self.boots.close()
+        self._readers.close()
+        self._slow_readers.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
     async def read(self, look: Callable[[View], T]) -> T:
         """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except RottenRowsError as error:
             if self._rows_remade:
                 raise error.__cause__ or error from None  # a fault of ours, hence a bug
@@ -213,12 +213,12 @@ class Runtime:
         except DamagedDatabaseError:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except DamagedDatabaseError:
             # Looking at it found nothing, and still it cannot be read: then it is made anew.
             await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except RottenRowsError as error:
             raise error.__cause__ or error from None  # rows are new, hence not to blame
         except DamagedDatabaseError as error:
@@ -263,7 +263,7 @@ class Runtime:
 
     async def slowly(self, work: Callable[[], T]) -> T:
         """Run something that may take long in a worker thread of its own kind."""
-        return await anyio.to_thread.run_sync(work, limiter=self._slow_limiter)
+        return await self._slow_readers.run(work)
 
     # -- writing ----------------------------------------------------------------------------------------------
     def job(self, kind: type[Any], **fields: Any) -> Any:

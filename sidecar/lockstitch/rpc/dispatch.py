@@ -13,8 +13,9 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from lockstitch.errors import LockstitchError, named
 from lockstitch.operations.call import Call
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """An error reply. `data` holds its kind."""
 
     code: int

@@ -11,9 +11,10 @@ import gc
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockstitch import __version__
 from lockstitch.data_root import DataRoot
@@ -40,8 +41,7 @@ _GONE_PATIENCE = 1.0
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """What came before: settings, wire and the state of the connection."""
 
     settings: Settings
@@ -171,4 +171,5 @@ class _Life:
 def _spare_the_collector() -> None:
     """What is imported stays: a request of a thousand events must not have it walked through again and again."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 50)

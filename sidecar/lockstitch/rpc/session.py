@@ -12,8 +12,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
+
+import msgspec
 
 from lockstitch import codec
 from lockstitch.rpc.application import Application, Runtime
@@ -35,8 +36,7 @@ RUNNING_LIMIT = 1024
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(msgspec.Struct, frozen=True):
     """What the session asks of the process around it."""
 
     release: Callable[[int], None]

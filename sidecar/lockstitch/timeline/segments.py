@@ -7,7 +7,8 @@ is written at 4 KiB, after 2 s, at its item's end, and before anything else of i
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+
+import msgspec
 
 from lockstitch_protocol.ids import new_id
 
@@ -15,8 +16,7 @@ SEGMENT_BYTES = 4096
 SEGMENT_SECONDS = 2.0
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(msgspec.Struct):
     """Text of one item that is accepted but not stored yet."""
 
     event_id: str
@@ -26,7 +26,7 @@ class Segment:
     at: str
     due: float
     """On the monotonic clock: when it must be written."""
-    texts: list[str] = field(default_factory=list[str])
+    texts: list[str] = []
     size: int = 0
 
     def take_back(self, text: str) -> None:

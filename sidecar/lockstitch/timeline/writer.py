@@ -15,10 +15,10 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, Protocol
 
 import apsw
+from msgspec.structs import replace
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
