@@ -10,9 +10,7 @@ Invariant: a candidate holds no control character, whatever a file of a transcri
 from __future__ import annotations
 
 import argparse
-import asyncio
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
 
 from lockstitch.cli.grammar import COMMON, VERSION, Argument, Kind, Verb
 from lockstitch.cli.outcome import OK
@@ -188,39 +186,50 @@ def _values(argument: Argument, current: str, walk: _Walk) -> Iterator[tuple[str
     elif kind in ("files", "folders"):
         yield f":{kind}", ""
     elif kind:
-        yield from asyncio.run(_recorded(kind, current, walk))
+        yield from _recorded(kind, current, walk)
 
 
-async def _recorded(kind: Kind, current: str, walk: _Walk) -> list[tuple[str, str]]:
-    """Threads, or the turns or checkpoints of the thread that was named."""
-    from lockstitch.cli.checkpoints import all_checkpoints
-    from lockstitch.cli.local import opened
+def _recorded(kind: Kind, current: str, walk: _Walk) -> Iterator[tuple[str, str]]:
+    """Threads, or the turns or checkpoints of the thread that was named: by a quick look, not by a whole start."""
+    from pathlib import Path
+
     from lockstitch.cli.text import short_ids
-    from lockstitch.cli.threads import all_threads, title_of
-    from lockstitch.cli.turns import turns
+    from lockstitch.data_root import DataRoot
+    from lockstitch.settings import Arguments, root_of_process
+    from lockstitch.timeline.glance import glance
 
-    async with opened(walk.given.get("--data-dir")) as local:
+    arguments = Arguments()
+    arguments.data_dir = walk.given.get("--data-dir")
+    root = DataRoot(Path(root_of_process(arguments).path))
+    places = {place.thread_id: place.archived for place in root.rollouts()}
+    with glance(root) as seen:
         if kind == "threads":
-            shorts = short_ids(local.thread_ids())
-            archived = walk.verb is not None and "--undo" in walk.given
-            found = [one async for one in all_threads(local, _MOST, {"archived": archived})]
-            named = {str(one["id"]): title_of(one) for one in found}
-            return [(one if current else shorts.get(one, one), title) for one, title in named.items()]
-        thread_id = local.thread_id(walk.placed[0])
-        if kind == "turns":
-            return [(str(number), _said(turn)) async for number, turn in turns(local, thread_id)]
-        checkpoints = await all_checkpoints(local, thread_id, None)
-        files: dict[str, str] = {}
-        for one in checkpoints:
-            files.setdefault(one["path"], f"{one['op']}, {one['source']}")
-        if current:
-            files |= {one["checkpointId"]: f"{one['op']} {one['path']}" for one in checkpoints}
-        return list(files.items())
+            archived = walk.verb is not None and not {"--undo", "--archived"}.isdisjoint(walk.given)
+            if seen is None:
+                titles = [(one, "") for one, is_archived in sorted(places.items()) if is_archived == archived]
+            else:
+                titles = seen.threads(archived=archived, most=_MOST)
+            shorts = short_ids(list(places))
+            yield from ((one if current else shorts.get(one, one), title) for one, title in titles)
+        elif seen is None:
+            return
+        elif kind == "turns":
+            said = seen.turns(_thread(walk, places))
+            yield from ((str(number), text[:60]) for number, text in enumerate(said, 1))
+        else:
+            checkpoints = seen.checkpoints(_thread(walk, places))
+            files: dict[str, str] = {}
+            for _, path, op, source in checkpoints:
+                if "//" not in path:  # a name that is no valid Unicode: no shell could be given it back
+                    files.setdefault(path, f"{op}, {source}")
+            yield from files.items()
+            if current:
+                yield from ((one, f"{op} {path}") for one, path, op, _ in checkpoints)
 
 
-def _said(turn: dict[str, Any]) -> str:
-    for item in cast("list[dict[str, Any]]", turn["items"]):
-        if item.get("type") == "userMessage":
-            parts = cast("list[dict[str, Any]]", item.get("content") or [])
-            return " ".join(str(part.get("text") or "") for part in parts)[:60]
-    return str(turn["status"])
+def _thread(walk: _Walk, ids: Iterable[str]) -> str:
+    """The thread that the words so far name."""
+    from lockstitch.cli.ids import chosen
+
+    named = walk.given.get("--thread") or walk.placed[0]
+    return chosen(named, list(ids), "thread") or named
