@@ -15,15 +15,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from lockstitch.cli.grammar import COMMON, VERSION, Argument, Kind, Verb
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal, let_go_of_stdout
-from lockstitch.cli.text import harmless, one_line
+from lockstitch.cli.text import cut, harmless, one_line
 
 _MOST = 200
 """So many threads are offered, the last used first."""
+
+_WIDEST = 60
+"""Columns of what is said about a value."""
 
 _BASH = r"""# bash completion for lockstitch: source this file
 _lockstitch() {
     local line value offer
     COMPREPLY=()
+    compopt -o nosort 2>/dev/null
     while IFS= read -r line; do
         case $line in
             :files|:folders)
@@ -43,15 +47,23 @@ _ZSH = r"""#compdef lockstitch
 # zsh completion for lockstitch: put this file as _lockstitch into a directory of $fpath
 _lockstitch() {
     local line
-    local -a values shown
+    local -i widest=0
+    local -a values said shown
     for line in "${(@f)$("${words[1]}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
         case $line in
             :files) _files ;;
             :folders) _files -/ ;;
-            ?*) values+=("${line%%$'\t'*}"); shown+=("${line/$'\t'/  -- }") ;;
+            *$'\t'*) values+=("${line%%$'\t'*}"); said+=("-- ${line#*$'\t'}") ;;
+            ?*) values+=("$line"); said+=("") ;;
         esac
     done
-    (( $#values )) && compadd -l -d shown -a values
+    for line in "${values[@]}"; do (( ${(m)#line} > widest )) && widest=${(m)#line}; done
+    (( widest > COLUMNS / 2 )) && widest=$(( COLUMNS / 2 ))
+    for line in {1..$#values}; do
+        (( ${(m)#values[line]} < widest )) && shown+=("${(mr:widest:)values[line]}  ${said[line]}") \
+            || shown+=("${values[line]}  ${said[line]}")
+    done
+    (( $#values )) && compadd -l -V lockstitch -d shown -a values
 }
 if [[ "${funcstack[1]}" == _lockstitch ]]; then _lockstitch "$@"; else compdef _lockstitch lockstitch; fi
 """
@@ -70,7 +82,7 @@ function __lockstitch_complete
         end
     end
 end
-complete -c lockstitch -f -a '(__lockstitch_complete)'
+complete -c lockstitch -f -k -a '(__lockstitch_complete)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
@@ -91,7 +103,7 @@ def complete(words: Sequence[str], terminal: Terminal) -> int:
     try:
         for value, what in list(_candidates(words)):
             if value == harmless(value) and "\n" not in value and "\t" not in value:
-                terminal.line(f"{value}\t{one_line(what)}" if what else value)
+                terminal.line(f"{value}\t{cut(one_line(what), _WIDEST)}" if what else value)
         terminal.end()
     except (Exception, KeyboardInterrupt):  # a keystroke is no place for a message
         let_go_of_stdout()
@@ -101,9 +113,10 @@ def complete(words: Sequence[str], terminal: Terminal) -> int:
 def _candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     from lockstitch.cli.arguments import VERBS
 
-    *before, current = [word for word in words if word != "="] or [""]
-    if words and words[-1] == "=":
-        current = ""  # bash has cut `--option=` at the sign
+    given = [word for word in words if word != "="]  # bash cuts `--option=value` at the sign
+    if not words or words[-1] == "=":
+        given.append("")
+    *before, current = given
     walk = _Walk(VERBS)
     for word in before:
         walk.step(word)
@@ -215,7 +228,7 @@ def _recorded(kind: Kind, current: str, walk: _Walk) -> Iterator[tuple[str, str]
             return
         elif kind == "turns":
             said = seen.turns(_thread(walk, places))
-            yield from ((str(number), text[:60]) for number, text in enumerate(said, 1))
+            yield from ((str(number), text) for number, text in enumerate(said, 1))
         else:
             checkpoints = seen.checkpoints(_thread(walk, places))
             files: dict[str, str] = {}
