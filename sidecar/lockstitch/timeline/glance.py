@@ -90,13 +90,13 @@ def _opened(root: DataRoot) -> Any:
 
 
 def _said(file: BinaryIO, at: int, length: int) -> str:
-    import json
+    from lockstitch.codec import ParseError, TooDeepError, decode
 
     if length > _MOST_BYTES:
         return ""
     file.seek(at)
     try:
-        parts = json.loads(file.read(length))["content"]
+        parts = decode(file.read(length))["content"]
         return " ".join(part["text"] for part in parts if part.get("type") == "text")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ParseError, TooDeepError, LookupError, TypeError, AttributeError):  # damage, or rows that lag behind
         return ""
