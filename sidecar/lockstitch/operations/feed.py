@@ -225,6 +225,8 @@ class Feed:
                 return
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
+        elif subscription.deaf:
+            return
         else:
             for answer in happening.answers:
                 segment = answer.segment
@@ -295,7 +297,7 @@ class Feed:
                 if until is None and subscription.thread_id.lower() in self._unreplied:
                     subscription.behind = True  # it may be what the reply to come is about
                     return
-                if until is not None and live.sequence >= until:
+                if live.sequence >= (until or _first_queued(subscription) or live.sequence + 1):
                     return
                 await announcer.event(live)
                 subscription.last_sequence = live.sequence
@@ -358,3 +360,8 @@ class Feed:
             for subscription in subscriptions:
                 subscription.behind = True
                 subscription.wake.set()
+
+
+def _first_queued(subscription: Subscription) -> int | None:
+    """The first event that the queue has: what stands before it there, streamed text of its own, is told before it."""
+    return next((entry.sequence for entry in subscription.queue if isinstance(entry, Live)), None)

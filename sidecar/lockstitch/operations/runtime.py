@@ -20,7 +20,7 @@ from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.careful import CarefulReads, DamagedReadError
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
@@ -33,7 +33,7 @@ from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
 from lockstitch.timeline.ephemeral import MemoryReader
 from lockstitch.timeline.frozen import FrozenReader
-from lockstitch.timeline.jobs import AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
+from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
@@ -315,6 +315,35 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
+    def write_at_once(self, call: Call, job: Job[T]) -> T:
+        """Perform a lone job in this thread, if the writer has nothing else to do; else NOT_NOW."""
+        aside, writer = call.aside, self.writer
+        if aside is None or not writer.try_turn():
+            return NOT_NOW
+        outcome = _outcome_of(job)
+        call.commit_point()
+        self.feed.expect(job)
+        call.after_reply.append(lambda: self.feed.replied(job))
+        self._delivered(*aside(lambda: writer.serve_here(job)))
+        return outcome()
+
+    def stream_at_once(self, call: Call, job: AppendJob) -> Appended:
+        """Take streamed text in, if the writer has nothing else to do and it needs no disk; else NOT_NOW."""
+        writer = self.writer
+        if not writer.try_turn():
+            return NOT_NOW
+        outcome = _outcome_of(job)
+        taken = writer.stream_here(job)
+        if taken is None:
+            return NOT_NOW
+        call.after_reply.append(lambda: self.feed.replied(job))
+        self._delivered(*taken)
+        return outcome()
+
+    def writes_at_once(self, thread_id: str) -> bool:
+        """Whether nothing stands in the way of a job on that thread but, perhaps, other jobs."""
+        return self.refusal is None and self.order.is_free(thread_id) and thread_id not in self.ephemeral
+
     async def exclusive(self, run: Callable[[Writer], Any], thread_id: str = "") -> Any:
         """Run something alone under the write lock, in the writer thread."""
         return await self.submit(self.job(ExclusiveJob, run=run, thread_id=thread_id))
@@ -340,12 +369,17 @@ class Runtime:
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:
         """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
-        known_at, found = self._processes
-        now = time.monotonic()
-        if now - known_at > LOOK_SECONDS:
+        found = self.processes_known()
+        if found is None:
+            now = time.monotonic()
             found = await self.slowly(self.boots.living)
             self._processes = (now, found)
         return found
+
+    def processes_known(self) -> list[dict[str, object]] | None:
+        """The same, if what is known is fresh enough."""
+        known_at, found = self._processes
+        return found if time.monotonic() - known_at <= LOOK_SECONDS else None
 
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
@@ -375,6 +409,20 @@ def _known_root_id(path: Path) -> str:
         return str(decode(path.read_bytes())["rootId"])
     except (OSError, ParseError, KeyError, TypeError):
         return ""
+
+
+def _outcome_of(job: Job[T]) -> Callable[[], T]:
+    """Once the job is done: its result, or what it failed with is raised."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+    job.done, job.failed = results.append, errors.append
+
+    def outcome() -> T:
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    return outcome
 
 
 def _ignore(outcome: object) -> None:

@@ -59,6 +59,9 @@ ENDED_EARLY = frozenset(
 Operation = Callable[[Any, Call, Any], Awaitable[Any]]
 """`async (runtime, call, params) -> result`: the result is what `codec.encode` takes, or Pieces of JSON."""
 
+OperationAtOnce = Callable[[Any, Call, Any], Any]
+"""`(runtime, call, params) -> result`, or NOT_NOW: then nothing was done, and the operation itself is called."""
+
 
 def _read_nothing(method: str, params: dict[str, Any]) -> Any:
     """Leave all params to their models."""
@@ -73,6 +76,8 @@ class Application(msgspec.Struct, frozen=True):
     """Makes the runtime of (settings, boot id); does nothing slow."""
     ended_early: frozenset[str] = frozenset()
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
+    at_once: Mapping[str, OperationAtOnce] = {}
+    """Of methods whose requests can mostly be served without waiting for anybody."""
     plain: Mapping[str, Callable[[], PlainForm]] = {}
     """The plain forms of those methods that have one; each is asked for with the first request of the method."""
     read_plain: Callable[[str, dict[str, Any]], Any] = _read_nothing

@@ -28,6 +28,9 @@ class Segment(msgspec.Struct):
     """On the monotonic clock: when it must be written."""
     texts: list[str] = []
     size: int = 0
+    """In bytes."""
+    length: int = 0
+    """In characters."""
 
     def take_back(self, text: str) -> None:
         """A delta whose request failed was never accepted."""
@@ -36,6 +39,7 @@ class Segment(msgspec.Struct):
             self.texts.remove(text)
             self.texts.reverse()
             self.size -= len(text.encode())
+            self.length -= len(text)
 
     @property
     def is_full(self) -> bool:
@@ -62,9 +66,10 @@ class Segments:
         if segment is None:
             due = time.monotonic() + SEGMENT_SECONDS
             segment = self._open[key] = Segment(new_id("evt"), type_, turn_id, item_id, at, due)
-        before = sum(map(len, segment.texts))
+        before = segment.length
         segment.texts.append(text)
         segment.size += len(text.encode())
+        segment.length += len(text)
         return segment, before
 
     def take_all(self) -> list[Segment]:
@@ -83,6 +88,7 @@ class Segments:
             if first is not segment:
                 first.texts += segment.texts
                 first.size += segment.size
+                first.length += segment.length
 
     def drop_empty(self) -> None:
         """A segment whose every delta was taken back is none."""
