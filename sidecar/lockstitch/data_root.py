@@ -150,3 +150,12 @@ def thread_id_of(name: str) -> str | None:
     """The thread id in a rollout's file name; None if it is not one."""
     match = _ROLLOUT_NAME.fullmatch(name)
     return None if match is None else match[4]
+
+
+def places_of(path: str) -> Iterator[str]:
+    """Where a rollout may be, the likeliest first: as the row says, archived, taken out of the archive."""
+    yield path
+    name = path.rpartition("/")[2]
+    for other in (archived_place(name), unarchived_place(name)):
+        if other != path:
+            yield other

@@ -206,15 +206,6 @@ class Journals:
                 unlink(path)
             sync_directory(self._directory)
 
-    def any_there(self) -> bool:
-        """Whether there may be something to take over: a look that brings in nothing of what acts on it."""
-        try:
-            return bool(os.listdir(self._directory))
-        except FileNotFoundError:
-            return False
-        except OSError:
-            return True  # who takes over tells of it
-
     def take_over(self, is_alive: Callable[[str], bool]) -> list[tuple[Path, Journal]]:
         """The journals of dead boots, made ours by a rename, which only one process can win."""
         found: list[tuple[Path, Journal]] = []

@@ -14,15 +14,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
-from lockstitch.operations.recovery import interrupt_job
 from lockstitch.platform.files import stamp_of
-from lockstitch.timeline.frozen import look_at_file
-from lockstitch.timeline.index import has_untold_damage
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import turns_agree
-from lockstitch.timeline.workers import lost_because
 
 if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
@@ -117,6 +113,8 @@ class CarefulReads:
         return await self._read_file(thread_id, look)
 
     async def _read_file(self, thread_id: str, look: Callable[[View], T]) -> T:
+        from lockstitch.timeline.frozen import look_at_file
+
         runtime = self._runtime
         return await runtime.slowly(lambda: look_at_file(runtime.root, runtime.root_id, runtime.boots, thread_id, look))
 
@@ -148,6 +146,10 @@ class CarefulReads:
     def _has_lost_worker(self, view: View, row: ThreadRow) -> bool:
         runtime = self._runtime
         active = view.rows.active_workers(row.thread_no)
+        if not active:
+            return False
+        from lockstitch.timeline.workers import lost_because
+
         return any(lost_because(worker, runtime.boots.is_alive, runtime.clock.now()) for worker in active)
 
     def _check_stamp(self, view: View, row: ThreadRow, key: str) -> None:
@@ -161,6 +163,8 @@ class CarefulReads:
 
     async def _verify(self, thread_id: str) -> None:
         """Look a file through that somebody else has written to; tell of what is damaged."""
+        from lockstitch.timeline.index import has_untold_damage
+
         runtime, key = self._runtime, thread_id.lower()
         row = await runtime.read(lambda view: view.thread(thread_id))
 
@@ -193,6 +197,8 @@ class CarefulReads:
 
     async def attend(self, thread_id: str) -> None:
         """Bring a thread's rows up to its file and end its turn if the boot that served it is dead."""
+        from lockstitch.operations.recovery import interrupt_job
+
         runtime = self._runtime
         job = runtime.job(AppendJob, thread_id=thread_id, build=interrupt_job(runtime.boots), allow_archived=True)
         job.wait_for_reply = False

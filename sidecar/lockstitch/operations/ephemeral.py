@@ -9,33 +9,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lockstitch.artifacts.memory import MemorySidecar, MemoryStore
-from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.errors import RefusedError
 from lockstitch.operations.call import Call
-from lockstitch.operations.contents import Contents
-from lockstitch.timeline.ephemeral import MemoryReader, MemoryWriter
 from lockstitch.timeline.jobs import ExclusiveJob, thread_exists
-from lockstitch.timeline.place import Place
-from lockstitch.timeline.writer import Writer
 
 if TYPE_CHECKING:
+    from lockstitch.operations.memory_contents import MemoryContents
     from lockstitch.operations.runtime import Runtime
-
-
-class MemoryContents(Contents):
-    """The file versions and large outputs of one ephemeral thread."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        super().__init__(runtime.root.artifacts, runtime.root.exports, runtime.root_id)
-        self.outputs = store = MemoryStore()
-        self._sidecar = MemorySidecar(store)
-
-    def sidecar(self, workspace: str | None) -> Sidecar:
-        return self._sidecar
-
-    def place_of(self, sidecar: Sidecar, problem: str | None) -> str:
-        return "memory"
+    from lockstitch.timeline.ephemeral import MemoryReader, MemoryWriter
+    from lockstitch.timeline.place import Place
+    from lockstitch.timeline.writer import Writer
 
 
 class Ephemeral:
@@ -53,15 +36,22 @@ class Ephemeral:
     @property
     def writer(self) -> MemoryWriter:
         if self._writer is None:
+            from lockstitch.timeline.ephemeral import MemoryWriter
+
             self._writer = MemoryWriter(self._place(), self._runtime.deliver)
             self._writer.start()
         return self._writer
 
     @property
     def reader(self) -> MemoryReader:
+        from lockstitch.timeline.ephemeral import MemoryReader
+
         return MemoryReader(self.writer, self._runtime.root_id)
 
     def _place(self) -> Place:
+        from lockstitch.operations.contents import Contents
+        from lockstitch.timeline.place import Place
+
         runtime = self._runtime
         return Place(
             runtime.root,
@@ -76,6 +66,8 @@ class Ephemeral:
 
     async def reserve(self, thread_id: str, *, given: bool) -> None:
         """Take the id of a new thread. In its order of requests; `given`: the client chose it. Raises ConflictError."""
+        from lockstitch.operations.memory_contents import MemoryContents
+
         if thread_id in self or (given and await self._is_stored(thread_id)):
             raise thread_exists(thread_id)
         self.contents[thread_id.lower()] = MemoryContents(self._runtime)

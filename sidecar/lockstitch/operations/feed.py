@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.codec import encode
-from lockstitch.operations.notices import OF_EVENTS, Announcer
 from lockstitch.rollout.line import Draft
 from lockstitch.timeline.jobs import Committed, Happening, Job, Removed
 
 if TYPE_CHECKING:
     from lockstitch.operations.call import Connection
+    from lockstitch.operations.notices import Announcer
     from lockstitch.operations.runtime import Runtime
 
 log = logging.getLogger(__name__)
@@ -107,6 +107,8 @@ class Feed:
         for known in self._watching.get(key, ()):
             if known.connection is connection and not known.leaving and not being_made:
                 return lambda: None
+        from lockstitch.operations.notices import OF_EVENTS
+
         deaf = not any(map(connection.wants, OF_EVENTS))
         new = Subscription(thread_id, connection, after, behind=True, deaf=deaf, awaits_start=being_made)
         self._watching.setdefault(key, []).append(new)
@@ -249,6 +251,8 @@ class Feed:
 
     # -- sending ----------------------------------------------------------------------------------------------
     async def _pump(self, subscription: Subscription) -> None:
+        from lockstitch.operations.notices import Announcer
+
         announcer = Announcer(self._runtime, subscription)
         try:
             while not subscription.gone:

@@ -9,6 +9,7 @@ import asyncio
 import errno
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,13 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch import __version__
-from lockstitch.artifacts.restore_journal import Journals
 from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
 from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.careful import CarefulReads, DamagedReadError
-from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
@@ -31,8 +30,6 @@ from lockstitch.platform.files import make_private_directory, write_atomically
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
-from lockstitch.timeline.ephemeral import MemoryReader
-from lockstitch.timeline.frozen import FrozenReader
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
@@ -43,8 +40,12 @@ from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 if TYPE_CHECKING:
+    from lockstitch.artifacts.restore_journal import Journals
+    from lockstitch.operations.contents import Contents
     from lockstitch.operations.import_jobs import ImportJobs
     from lockstitch.operations.search import Search
+    from lockstitch.timeline.ephemeral import MemoryReader
+    from lockstitch.timeline.frozen import FrozenReader
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,8 @@ class Runtime:
         """From the first question on."""
         self.ephemeral = Ephemeral(self)
         self.root_id = ""
+        self._contents: Contents | None = None
+        self._making = threading.Lock()
         self._readers = ReadThreads(READ_THREADS)
         self._slow_readers = ReadThreads(READ_THREADS)
         self.careful = CarefulReads(self)
@@ -117,7 +120,7 @@ class Runtime:
 
     async def _recover(self) -> None:
         """See to what dead boots left open."""
-        if await self.slowly(self.journals.any_there):
+        if await self.slowly(lambda: _has_entries(self.root.journal)):
             # brings in all that restores, a fifth of a start
             from lockstitch.operations.act_recovery import recover_orphans
 
@@ -125,16 +128,15 @@ class Runtime:
         await self.interrupt_dead_turns()
 
     def _open(self) -> None:
-        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
-        self.journals = Journals(self.root.journal, self.boot_id)
         place = Place(
             self.root,
             self.boots,
             os.getpid(),
-            self.contents.diff_of_thread,
-            self.contents.artifact_of,
-            self.contents.spill_of_thread,
-            self.contents.owned,
+            # not the methods themselves: `contents` brings in much, and is asked for with the first file
+            lambda thread_id: self.contents.diff_of_thread(thread_id),  # noqa: PLW0108
+            lambda key: self.contents.artifact_of(key),  # noqa: PLW0108
+            lambda thread_id: self.contents.spill_of_thread(thread_id),  # noqa: PLW0108
+            lambda row, only: self.contents.owned(row, only),  # noqa: PLW0108
             self.clock,
             self.settings.lock_seconds,
             root_ids=frozenset({self.root_id}),
@@ -154,7 +156,9 @@ class Runtime:
         self.boots.close()
         self.refusal = error
         self.root_id = await self.slowly(lambda: _known_root_id(self.root.root_file))
-        self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
+        self._contents = None
+        from lockstitch.timeline.frozen import FrozenReader
+
         self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
 
@@ -240,6 +244,24 @@ class Runtime:
                 errno=0,
                 offset=error.line_at,
             ) from error
+
+    @property
+    def contents(self) -> Contents:
+        """Where file versions and large outputs are. Made when it is asked for: it brings in all that stores files."""
+        with self._making:
+            if self._contents is None:
+                from lockstitch.operations.contents import Contents
+
+                alone = self.boots.is_alone if self.refusal is None else lambda: False
+                self._contents = Contents(self.root.artifacts, self.root.exports, self.root_id, alone)
+            return self._contents
+
+    @property
+    def journals(self) -> Journals:
+        """The restores that are going on."""
+        from lockstitch.artifacts.restore_journal import Journals
+
+        return Journals(self.root.journal, self.boot_id)
 
     def reader_of(self, thread_id: str) -> Reader | FrozenReader | MemoryReader:
         """Where a thread is read, for looks that know its number already."""
@@ -359,6 +381,8 @@ class Runtime:
 
     async def write_all_documents(self, thread_id: str) -> None:
         """Write the version documents of a thread that was made as a whole."""
+        from lockstitch.operations.contents import write_all_documents
+
         await self.read_thread(thread_id, lambda view: write_all_documents(self.contents, view, thread_id))
 
     @property
@@ -388,6 +412,16 @@ class Runtime:
 
     def now(self) -> str:
         return text_of(self.clock.now())
+
+
+def _has_entries(directory: Path) -> bool:
+    """Whether there may be something in it: a look that brings in nothing of what acts on it."""
+    try:
+        return bool(os.listdir(directory))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # who takes over tells of it
 
 
 def _open_projection(writer: Writer) -> None:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 from lockstitch.codec import Raw, encode, present
 from lockstitch.errors import NotFoundError, RefusedError
 from lockstitch.operations.call import Call
-from lockstitch.operations.notices import records_after
 from lockstitch.operations.pages import ENVELOPE, entry_too_large, fitting
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.items import item_values, placed
 from lockstitch.operations.views.threads import thread_value
 from lockstitch.operations.views.turns import turn_values
-from lockstitch.operations.workspaces import key_of_workspace
 from lockstitch.timeline import queries
 from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.events import event_of_line
@@ -73,6 +71,8 @@ async def list_(runtime: Runtime, call: Call, params: wire.ThreadListParams) -> 
         ancestor=params.ancestor_thread_id,
     )
     if params.cwd is not None and params.cwd != []:
+        from lockstitch.operations.workspaces import key_of_workspace
+
         spelled = [params.cwd] if isinstance(params.cwd, str) else params.cwd
         filter_.workspaces = await runtime.slowly(lambda: [key_of_workspace(path) for path in spelled])
     descending = params.sort_direction == "desc"
@@ -201,6 +201,8 @@ def turn_of(view: View, thread: ThreadRow, turn_id: str) -> TurnRow:
 
 async def events_list(runtime: Runtime, call: Call, params: wire.ThreadEventsListParams) -> dict[str, Any]:
     """A page of events by sequence."""
+    from lockstitch.operations.notices import records_after  # brings in all that reduces, which no other read needs
+
     most = call.connection.max_message_bytes
     types = frozenset(params.types) if params.types else None
 

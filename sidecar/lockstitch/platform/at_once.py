@@ -7,7 +7,10 @@ as two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _THREADS = 8
 
@@ -23,6 +26,8 @@ class AtOnce:
         if len(calls) < 2:
             return [_outcome(call) for call in calls]
         if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._pool = ThreadPoolExecutor(_THREADS, "lockstitch-disk")
         return list(self._pool.map(_outcome, calls))
 

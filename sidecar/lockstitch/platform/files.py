@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
-import shutil
 import stat
 import sys
 import time
@@ -215,7 +213,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o60
     path = Path(path)
     with storage_errors(path):
         # A short name of its own, not the target's with a suffix: some disks stop at 143 bytes.
-        staged = path.with_name(TEMPORARY_PREFIX + secrets.token_hex(8))
+        staged = path.with_name(TEMPORARY_PREFIX + os.urandom(8).hex())
         fd = open_private(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             try:
@@ -283,5 +281,7 @@ def set_modified(fd: int, nanoseconds: int) -> None:
 
 def free_bytes(path: str | os.PathLike[str]) -> tuple[int, int]:
     """How many bytes we may still write on the disk of `path`, and how large the disk is. Raises OSError."""
+    import shutil  # brings in every kind of compression
+
     found = shutil.disk_usage(path)
     return found.free, found.total

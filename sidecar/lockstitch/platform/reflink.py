@@ -7,7 +7,6 @@ Invariant: a clone is never a hard link: a write to the one in place does not ch
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import sys
@@ -49,6 +48,8 @@ def clone_by_ioctl(source: int, directory: int, name: str, ioctl: Any) -> bool:
 
 def clone_by_call(source: int, directory: int, name: str, call: Any) -> bool:
     """Make `name` a clone of an open file by one call that also makes the name; see `clone`."""
+    import ctypes
+
     ctypes.set_errno(0)
     if call(source, directory, os.fsencode(name), _CLONE_NOFOLLOW) == 0:
         return True
@@ -74,6 +75,8 @@ def clone(source: int, directory: int, name: str) -> bool:
 
 
 def _library() -> Any:
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True)
     call = getattr(library, "fclonefileat", None)
     if call is not None:

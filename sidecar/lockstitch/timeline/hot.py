@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
-from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
+from lockstitch.data_root import RolloutPlace, places_of, session_place
 from lockstitch.errors import NotFoundError, StorageError
-from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import ReadAt, read_tail, reader, sum_before
-from lockstitch.timeline.batch import Batch
-from lockstitch.timeline.index import index_tail, index_whole
-from lockstitch.timeline.rebuild import indexing
 from lockstitch.timeline.rows import ThreadRow
-from lockstitch.timeline.segments import Segment, Segments
 from lockstitch.timeline.soundness import format_in_log, is_open_in_log, turns_agree
-from lockstitch.timeline.state import ThreadState
 from lockstitch.timeline.stored import forget_thread, store
 
 if TYPE_CHECKING:
+    from lockstitch.rollout.recorder import Recorder
+    from lockstitch.timeline.batch import Batch
+    from lockstitch.timeline.segments import Segment, Segments
+    from lockstitch.timeline.state import ThreadState
     from lockstitch.timeline.writer import Writer
 
 FORMAT = 1
@@ -86,6 +83,10 @@ class HotThreads:
 
     def create(self, thread_id: str, created_at: str) -> Batch:
         """A new thread with an empty rollout, not yet in its place. Raises StorageError."""
+        from lockstitch.rollout.recorder import Recorder
+        from lockstitch.timeline.batch import Batch
+        from lockstitch.timeline.state import ThreadState
+
         place = session_place(created_at, thread_id)
         root = self._writer.place.root
         recorder = Recorder.create(root.staged_rollout(self._writer.place.boot_id, thread_id))
@@ -115,6 +116,8 @@ class HotThreads:
             self._segments = {key: each for key, each in self._segments.items() if each or key in self._batches}
 
     def _open(self, row: ThreadRow) -> Batch:
+        from lockstitch.timeline.batch import Batch
+
         writer = self._writer
         recorder, place = self._find_rollout(row)
         try:
@@ -137,6 +140,10 @@ class HotThreads:
         return Batch(state, recorder, self._of(row.thread_id.lower()))
 
     def _current_state(self, row: ThreadRow, recorder: Recorder, place: RolloutPlace) -> ThreadState:
+        from lockstitch.timeline.index import index_tail, index_whole
+        from lockstitch.timeline.rebuild import indexing
+        from lockstitch.timeline.state import ThreadState
+
         writer = self._writer
         connection, rows = writer.database.connection, writer.rows
         around = indexing(writer.place, writer.database)
@@ -187,6 +194,9 @@ class HotThreads:
 
     def mend(self, thread_id: str) -> None:
         """Index a thread again from its first byte: a line of it is not as it was written. Within the transaction."""
+        from lockstitch.timeline.index import index_whole
+        from lockstitch.timeline.rebuild import indexing
+
         self.drop(thread_id)
         writer = self._writer
         row = writer.rows.thread(thread_id)
@@ -202,6 +212,8 @@ class HotThreads:
             recorder.close()
 
     def _find_rollout(self, row: ThreadRow) -> tuple[Recorder, RolloutPlace]:
+        from lockstitch.rollout.recorder import Recorder
+
         root = self._writer.place.root
         for path in places_of(row.path):
             try:
@@ -218,6 +230,8 @@ class HotThreads:
 
     # -- streamed text ----------------------------------------------------------------------------------------
     def _of(self, key: str) -> Segments:
+        from lockstitch.timeline.segments import Segments
+
         return self._segments.setdefault(key, Segments())
 
     def due(self) -> float | None:
@@ -259,12 +273,3 @@ class HotThreads:
 
     def close(self) -> None:
         self.forget()
-
-
-def places_of(path: str) -> Iterator[str]:
-    """Where a rollout may be, the likeliest first: as the row says, archived, taken out of the archive."""
-    yield path
-    name = path.rpartition("/")[2]
-    for other in (archived_place(name), unarchived_place(name)):
-        if other != path:
-            yield other

@@ -13,11 +13,11 @@ import msgspec
 
 from lockstitch.errors import ConflictError
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.admission import Admission
-from lockstitch.timeline.incoming import Answer
 from lockstitch.timeline.rows import ThreadRow
 
 if TYPE_CHECKING:
+    from lockstitch.timeline.admission import Admission
+    from lockstitch.timeline.incoming import Answer
     from lockstitch.timeline.writer import Writer
 
 T = TypeVar("T")

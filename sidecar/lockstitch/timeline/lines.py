@@ -14,7 +14,6 @@ from typing import BinaryIO
 from lockstitch.errors import NotFoundError
 from lockstitch.platform.files import open_private, stamp_of
 from lockstitch.rollout.line import LOOK_BACK, MAX_LINE_BYTES, sound_lines
-from lockstitch.rollout.scan import record_at
 from lockstitch.rollout.tail import reader, sum_before
 
 _GAP = 32 << 10
@@ -158,6 +157,8 @@ class OpenRollout:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _judge(self, line_at: int) -> bytes | None:
+        from lockstitch.rollout.scan import record_at  # what scans is not needed until something is damaged
+
         found = record_at(self.fd, line_at, self.size)
         return None if found is None else found.data
 

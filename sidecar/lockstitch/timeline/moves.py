@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
+from lockstitch.data_root import RolloutPlace, archived_place, places_of, session_place, unarchived_place
 from lockstitch.errors import ConflictError
 from lockstitch.platform.files import (
     make_private_directory,
@@ -28,7 +28,6 @@ from lockstitch.rollout.renumber import Renumbering
 from lockstitch.rollout.scan import Record, scan
 from lockstitch.rollout.tail import reader
 from lockstitch.timeline import workers
-from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
 from lockstitch.timeline.jobs import Committed, Removed, thread_exists
 from lockstitch.timeline.rebuild import indexing

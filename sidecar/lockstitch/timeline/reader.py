@@ -15,10 +15,9 @@ from typing import TypeVar
 
 import apsw
 
-from lockstitch.data_root import DataRoot
+from lockstitch.data_root import DataRoot, places_of
 from lockstitch.errors import NotFoundError
 from lockstitch.timeline.database import Connection, DamagedDatabaseError, Database, database_errors
-from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.lines import OpenRollout
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.stored import StoredRows

@@ -14,6 +14,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -29,12 +30,13 @@ from lockstitch.platform.files import (
     sync_file,
     unlink,
 )
-from lockstitch.rollout.recorder import Recorder
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
-from lockstitch.timeline.index import Indexing, index_whole
 from lockstitch.timeline.place import Place
 from lockstitch.timeline.soundness import STUMBLES
 from lockstitch.timeline.stored import StoredRows, forget_thread, store
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.index import Indexing
 
 log = logging.getLogger(__name__)
 
@@ -260,6 +262,9 @@ def index_one(place: Place, database: Database, number: int, found: RolloutPlace
 
     Without `repair`, one that recovery would have to write to is left out.
     """
+    from lockstitch.rollout.recorder import Recorder  # a start opens the projection and indexes nothing, mostly
+    from lockstitch.timeline.index import index_whole
+
     rows = StoredRows(database.connection)
     around = indexing(place, database, writable=repair and not place.read_only)
     try:
@@ -284,6 +289,8 @@ def index_one(place: Place, database: Database, number: int, found: RolloutPlace
 
 def indexing(place: Place, database: Database, *, writable: bool | None = None) -> Indexing:
     """What indexing into that database needs."""
+    from lockstitch.timeline.index import Indexing
+
     return Indexing(
         place.root.path,
         place.root.quarantine,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,6 +124,8 @@ def remove(path: Path) -> None:
     """Remove a file or a directory; what cannot be removed is left for the next time."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
+            import shutil
+
             shutil.rmtree(path)
         else:
             unlink(path)

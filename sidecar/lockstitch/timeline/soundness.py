@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -20,9 +20,10 @@ from lockstitch.data_root import thread_id_of
 from lockstitch.rollout.line import MAX_LINE_BYTES, parse_line
 from lockstitch.rollout.tail import ReadAt, lines_backwards
 from lockstitch.timeline.database import DamagedDatabaseError
-from lockstitch.timeline.payloads import read_thread_started, read_turn_started
 from lockstitch.timeline.rows import ThreadRow, TurnRow, TurnStatus
-from lockstitch.timeline.state import Cold
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.state import Cold
 
 _YEAR_10000 = 253_402_300_800_000_000
 _HEAD = 160
@@ -112,6 +113,8 @@ def newest_of(read: ReadAt, end: int, types: tuple[bytes, ...]) -> bytes | None:
 
 def is_open_in_log(read: ReadAt, end: int, turn: TurnRow) -> bool:
     """Whether the log, too, says that this turn is open, and by which boot."""
+    from lockstitch.timeline.payloads import read_turn_started
+
     data = newest_of(read, end, (b"turn.",))
     if data is None:
         return False
@@ -126,6 +129,8 @@ def is_open_in_log(read: ReadAt, end: int, turn: TurnRow) -> bool:
 
 def format_in_log(read: ReadAt, size: int) -> int | None:
     """The format that a rollout's first line names; None if that line is damaged."""
+    from lockstitch.timeline.payloads import read_thread_started
+
     try:
         line = parse_line(read(0, min(size, MAX_LINE_BYTES)).partition(b"\n")[0])
         return read_thread_started(bytes(line.payload)).format

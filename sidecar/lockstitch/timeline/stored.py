@@ -6,7 +6,7 @@ Invariant: column order is the order of the row structs, so that a row is `Row(*
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch.codec import encode
 from lockstitch.timeline.database import Connection
@@ -27,7 +27,9 @@ from lockstitch.timeline.rows import (
     values_of,
 )
 from lockstitch.timeline.soundness import check_thread
-from lockstitch.timeline.state import ThreadState
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.state import ThreadState
 
 R = TypeVar("R", ThreadRow, TurnRow, ItemRow, CheckpointRow, ClientEventRow, ImportSourceRow, WorkerRow)
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 from msgspec.structs import replace
@@ -23,16 +23,17 @@ from msgspec.structs import replace
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.at_once import AtOnce
-from lockstitch.timeline.admission import Admission, Surroundings
-from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
-from lockstitch.timeline.group import Group, appended
 from lockstitch.timeline.held import Held
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reconcile import index_unknown, reconcile
 from lockstitch.timeline.requests import OwnRequests
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.admission import Surroundings
+    from lockstitch.timeline.batch import Batch
 
 log = logging.getLogger(__name__)
 
@@ -275,6 +276,8 @@ class Writer(Held):
             self._hot.postpone(flush)
             self._lock.release()
             return True
+        from lockstitch.timeline.group import Group  # with all that judges events: the first append brings it in
+
         group = Group(self)
         answered = len(self._answers)
         try:
@@ -340,6 +343,9 @@ class Writer(Held):
         batch = self._hot.find(job.thread_id)
         if batch is None or not self._hot.is_fresh() or batch.state.thread.open_turn_no is None:
             return False
+        from lockstitch.timeline.admission import Admission
+        from lockstitch.timeline.group import appended
+
         admission = Admission(batch.state, self.surroundings(batch), batch.segments)
         try:
             if batch.state.thread.archived or any(s.is_full for s in batch.segments.open()):
@@ -353,6 +359,8 @@ class Writer(Held):
         return True
 
     def surroundings(self, batch: Batch) -> Surroundings:
+        from lockstitch.timeline.admission import Surroundings
+
         place = self.place
         return Surroundings(
             place.boot_id,

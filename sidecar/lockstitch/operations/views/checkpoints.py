@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from lockstitch.artifacts.documents import document_path
-from lockstitch.artifacts.paths import artifact_id, path_from_wire
 from lockstitch.codec import NOTHING, ParseError, Raw, decode, decoder
 from lockstitch.rollout.line import Draft, parse_line
 from lockstitch.timeline.checkpoints import path_key
@@ -86,11 +84,15 @@ class Recorded:
     @property
     def artifact_id(self) -> str:
         """Of the path: where its version documents are."""
+        from lockstitch.artifacts.paths import artifact_id  # a list of threads without files needs none of it
+
         return artifact_id(self.exact_path)
 
     @property
     def exact_path(self) -> str:
         """The path as the disk has it."""
+        from lockstitch.artifacts.paths import path_from_wire
+
         return path_from_wire(self.record["path"], self.record.get("pathBase64"))
 
     @property
@@ -109,6 +111,8 @@ class Recorded:
         """The version document, workspace-relative; None where the contents went to the data root."""
         if self.version_no is None or self.record.get("place") != "workspace" or not self._thread.linked:
             return None
+        from lockstitch.artifacts.documents import document_path
+
         return document_path(self._root_id, self._thread.thread_id, self.exact_path, self.version_no)
 
     def summary(self) -> dict[str, Any]:

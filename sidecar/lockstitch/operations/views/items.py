@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from lockstitch.codec import ParseError, Raw, encode
-from lockstitch.timeline.items import composed
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.rows import ItemRow, ItemStatus
 
@@ -43,6 +42,8 @@ def item_values(lines: Lines, rows: Sequence[ItemRow]) -> list[Raw | None]:
 
 
 def _composed(lines: Lines, row: ItemRow) -> Raw | None:
+    from lockstitch.timeline.items import composed
+
     try:
         return Raw(encode(composed(row, lines.line)))
     except (DamagedLineError, ParseError):
