@@ -99,19 +99,21 @@ class Folders:
         self._identity = (0, 0)
         self._mount = ""
         self._writable: bool | None = None
+        self._folds = True
+        """Whether the disk may take names in the folder that differ in case for one."""
 
     def at(self, path: str, *, make: bool = False) -> Target:
         """As `open_target`, but the directory is closed by the next call or by `close`."""
         folder, _, name = path.rpartition("/")
         if self._directory is not None and folder == self._folder and self._is_there():
             _judge_name(path)
-            _refuse_twin(self._directory, name, path)
+            self._refuse_twin(self._directory, name, path)
             return Target(self._directory, name, self._mount)
         self.close()
         target = open_target(self._workspace, path, make=make)
         found = target.directory.own_status()
         self._directory, self._folder, self._mount = target.directory, folder, target.mount
-        self._identity, self._writable = (found.st_dev, found.st_ino), None
+        self._identity, self._writable, self._folds = (found.st_dev, found.st_ino), None, True
         return target
 
     def can_write_beside(self, path: str) -> bool:
@@ -130,9 +132,16 @@ class Folders:
         if directory is not None:
             directory.close()
 
+    def _refuse_twin(self, directory: OpenDirectory, name: str, path: str) -> None:
+        if self._folds or not name.isascii():
+            other = name.swapcase()
+            _refuse_twin(directory, name, path)
+            # A disk on which one name is not found in the other case folds none of this directory.
+            self._folds = not name.isascii() or other == name or not _is_alone(directory, name, other)
+
     def _is_there(self) -> bool:
         try:
-            found = os.stat(self._workspace / self._folder, follow_symlinks=not self._folder)
+            found = os.stat(f"{self._workspace}/{self._folder}", follow_symlinks=not self._folder)
         except OSError:
             return False
         return (found.st_dev, found.st_ino) == self._identity
@@ -188,9 +197,27 @@ def _refuse_twin(at: OpenDirectory, name: str, path: str) -> None:
         found = at.status(name)
     except OSError:
         return
-    others = {name.swapcase(), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))} - {name}
+    others = {name.swapcase()}
+    if not name.isascii():
+        others |= {unicodedata.normalize(form, name) for form in ("NFC", "NFD")}
+    others.discard(name)
     if any(_is_same(at, other, found) for other in others) and name not in at.names():
         refuse("twin", path)
+
+
+def _is_alone(at: OpenDirectory, name: str, other: str) -> bool:
+    """Whether there is something of one name and nothing of the other."""
+    try:
+        at.status(name)
+    except OSError:
+        return False
+    try:
+        at.status(other)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
@@ -201,16 +228,16 @@ def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
     return (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino)
 
 
-def missing_folders(workspace: Path, path: str) -> list[str]:
+def missing_folders(folders: Folders, path: str) -> list[str]:
     """The folders of a path that are not there, outermost first, workspace-relative."""
-    folders = path.split("/")[:-1]
-    for number in range(len(folders), 0, -1):
+    above = path.split("/")[:-1]
+    for number in range(len(above), 0, -1):
         try:
-            open_target(workspace, "/".join(folders[:number]) + "/x").directory.close()
+            folders.at("/".join(above[:number]) + "/x")
         except FileNotFoundError:
             continue
-        return ["/".join(folders[: end + 1]) for end in range(number, len(folders))]
-    return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+        return ["/".join(above[: end + 1]) for end in range(number, len(above))]
+    return ["/".join(above[: end + 1]) for end in range(len(above))]
 
 
 def refuse_unwritable(target: Target, path: str) -> None:

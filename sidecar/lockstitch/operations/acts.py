@@ -26,7 +26,7 @@ from lockstitch.artifacts.restore_journal import Entry, Journal, tree_state
 from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES, Step, Wanted, conflict, refuse_plan
 from lockstitch.artifacts.restore_rollback import roll_back
 from lockstitch.artifacts.restore_swap import make_plan
-from lockstitch.artifacts.restore_target import missing_folders, refuse_platform, remove_empty
+from lockstitch.artifacts.restore_target import Folders, missing_folders, refuse_platform, remove_empty
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.errors import InvalidError, LockstitchError, UnavailableError
 from lockstitch.operations.act_recovery import is_recorded, record_rescued, recover_orphans
@@ -183,12 +183,7 @@ class _Act:
     def _change_files(self, journal: Journal, steps: list[Step]) -> None:
         """Everything between the plan and the append; whatever fails, every file is as it was."""
         self._secure(steps)
-        folders: dict[str, None] = {}
-        for entry in journal.entries:
-            if entry.to.sha256 is not None:
-                folders.update(dict.fromkeys(missing_folders(self._workspace, entry.path)))
-            folders.update(dict.fromkeys(entry.new_folders()))
-        journal.folders = list(folders)
+        journal.folders = self._new_folders(journal)
         if not journal.entries and not journal.emptied:
             return
         self._journal_file = self._runtime.journals.write(journal)
@@ -199,6 +194,15 @@ class _Act:
         except BaseException:
             self._take_back(journal)
             raise
+
+    def _new_folders(self, journal: Journal) -> list[str]:
+        found: dict[str, None] = {}
+        with Folders(self._workspace) as folders:
+            for entry in journal.entries:
+                if entry.to.sha256 is not None:
+                    found.update(dict.fromkeys(missing_folders(folders, entry.path)))
+                found.update(dict.fromkeys(entry.new_folders()))
+        return list(found)
 
     def _secure(self, steps: list[Step]) -> None:
         """What is going to be replaced is in the store before anything moves: what is not what it was then comes
