@@ -20,6 +20,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.repair import Repair, apply_repair, plan_repair
 from lockstitch.rollout.scan import HARMLESS, Damage, Record, scan
 from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.timeline.bulk import reduce_sound_lines
 from lockstitch.timeline.payloads import read_linked_by
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.rows import ThreadRow
@@ -116,6 +117,17 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
     end = size if plan is None else plan.keep
     damages: list[Damage] = []
     count = 0
+
+    def unlink_if_elsewhere(fact: Fact) -> None:
+        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
+            thread.linked = 0
+
+    def keep_little() -> None:
+        if len(state.dirty_items) + len(state.new_rows) > _STORE_EVERY:
+            around.store(state)
+            state.stored()
+
+    reduce_sound_lines(state, reader(recorder.fd), end, each=unlink_if_elsewhere, pause=keep_little)
     for found in scan(
         recorder.fd,
         thread.size,
@@ -137,8 +149,7 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             if thread.last_sequence < fact.sequence:
                 damages.append(Damage(found.offset, found.end + 1, "rotten"))
                 continue
-        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
-            thread.linked = 0
+        unlink_if_elsewhere(fact)
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:
