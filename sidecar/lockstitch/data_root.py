@@ -37,6 +37,7 @@ class DataRoot:
         "artifacts",
         "boots",
         "exports",
+        "index_lock",
         "journal",
         "log_file",
         "path",
@@ -55,6 +56,7 @@ class DataRoot:
         self.path = path
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
+        self.index_lock = path / "locks" / "index"
         self.search_lock = path / "locks" / "search"
         self.boots = path / "locks" / "boots"
         self.sessions = path / "sessions"

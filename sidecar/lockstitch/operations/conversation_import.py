@@ -88,6 +88,7 @@ def _absolute(text: str, field: str) -> Path:
 
 
 def _imported_threads(view: View) -> dict[tuple[str, str], str]:
+    view.require_all()
     query = "SELECT client, source_thread_id, thread_id FROM import_source JOIN thread USING(thread_no)"
     return {(client, source_id.lower()): thread_id for client, source_id, thread_id in view.connection.execute(query)}
 

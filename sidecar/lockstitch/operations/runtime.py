@@ -41,11 +41,13 @@ from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
+from lockstitch.timeline.unread import UnreadError, is_any
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
 if TYPE_CHECKING:
     from lockstitch.operations.import_jobs import ImportJobs
+    from lockstitch.operations.index_build import IndexBuild
     from lockstitch.operations.search import Search
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,8 @@ T = TypeVar("T")
 
 
 READ_THREADS = 4
+_MOST_ROUNDS = 10
+"""A page whose threads are not read is looked for so many times; then everything is read."""
 
 
 class Runtime:
@@ -77,6 +81,8 @@ class Runtime:
         self._limiter = anyio.CapacityLimiter(READ_THREADS)
         self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
         self.careful = CarefulReads(self)
+        self.index_build: IndexBuild | None = None
+        """From when threads were found that are not read yet."""
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._stopped = False
         self._rows_remade = False
@@ -125,6 +131,8 @@ class Runtime:
 
             await recover_orphans(self)
         await self.interrupt_dead_turns()
+        if self.refusal is None and await self.read(lambda view: is_any(view.connection)):
+            await self.read_unread([])
 
     def _open(self) -> None:
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
@@ -201,8 +209,29 @@ class Runtime:
         self.boots.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
-    async def read(self, look: Callable[[View], T]) -> T:
-        """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
+    async def read(self, look: Callable[[View], T], *, unread_too: bool = True) -> T:
+        """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once.
+
+        Threads that it needs and that are not read yet are read first, unless the caller sees to the UnreadError.
+        """
+        for more in range(_MOST_ROUNDS):
+            try:
+                return await self._read(look)
+            except UnreadError as error:
+                if not unread_too:
+                    raise
+                await self.read_unread(error.thread_ids if more + 1 < _MOST_ROUNDS else None)
+        return await self._read(look)
+
+    async def read_unread(self, thread_ids: list[str] | None) -> None:
+        """Read threads that the projection only names; None: all. Raises StorageError."""
+        if self.index_build is None:
+            from lockstitch.operations.index_build import IndexBuild  # a used data root has no need of it
+
+            self.index_build = IndexBuild(self)
+        await self.index_build.read(thread_ids)
+
+    async def _read(self, look: Callable[[View], T]) -> T:
         try:
             return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
         except RottenRowsError as error:

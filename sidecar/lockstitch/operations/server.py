@@ -6,6 +6,7 @@ from typing import Any
 
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
+from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
 from lockstitch_protocol.server import NoParams
 
@@ -26,11 +27,11 @@ async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, An
 
 
 async def _projection_lag(runtime: Runtime) -> int:
-    """Bytes of rollouts that no row knows yet: of the threads whose rows the database did not take."""
+    """Bytes of rollouts that no row knows yet: of threads that are not read, or whose rows the database did not take."""
     behind = [] if runtime.refusal is not None else sorted(runtime.writer.behind)
 
     def look(view: View) -> int:
-        lag = 0
+        lag = unread.lag(view.connection)
         for thread_id in behind:
             row = view.rows.thread(thread_id)
             if row is not None:
@@ -38,4 +39,4 @@ async def _projection_lag(runtime: Runtime) -> int:
                     lag += max(0, rollout.size - row.size)
         return lag
 
-    return await runtime.read(look) if behind else 0
+    return await runtime.read(look) if behind or runtime.index_build is not None else 0

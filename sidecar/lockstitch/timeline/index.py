@@ -46,6 +46,8 @@ class Indexing:
     writable: bool = True
     shown: list[str] = field(default_factory=list[str])
     """Threads whose damage recovery has yet to write down, where nothing is written."""
+    most_held: int = _STORE_EVERY
+    """How many rows may wait in memory."""
     root_ids: frozenset[str] = frozenset()
     """The ids of the data root: a link to a workspace that another root made does not hold here."""
 
@@ -123,7 +125,7 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             thread.linked = 0
 
     def keep_little() -> None:
-        if len(state.dirty_items) + len(state.new_rows) > _STORE_EVERY:
+        if len(state.dirty_items) + len(state.new_rows) > around.most_held:
             around.store(state)
             state.stored()
 
@@ -153,8 +155,7 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:
-            around.store(state)
-            state.stored()
+            keep_little()
     if plan is not None:
         damages = [damage for damage in damages if damage not in plan.damages] + list(plan.damages)
     untold = _untold(damages, thread)

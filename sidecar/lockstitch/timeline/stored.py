@@ -122,7 +122,12 @@ class StoredRows:
         )
 
     def contents_only_of(self, thread_no: int) -> list[str]:
-        """The file contents and large outputs that this thread refers to and no other does."""
+        """The file contents and large outputs that this thread refers to and no other does.
+
+        None while there are threads that are not read: storage/gc finds what then stays.
+        """
+        if self._connection.execute("SELECT 1 FROM unread LIMIT 1").fetchone() is not None:
+            return []
         found = self._connection.execute(
             "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
             "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1 UNION "
@@ -134,7 +139,10 @@ class StoredRows:
         return [sha256 for (sha256,) in found]
 
     def next_thread_number(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(thread_no),0)+1 FROM thread").fetchone()[0])
+        found = self._connection.execute(
+            "SELECT max((SELECT coalesce(max(thread_no),0) FROM thread),(SELECT coalesce(max(thread_no),0) FROM unread))"
+        )
+        return int(found.fetchone()[0]) + 1
 
 
 def store(connection: Connection, state: ThreadState) -> None:

@@ -31,6 +31,7 @@ from lockstitch.timeline.group import Group, appended
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.read_up import WriterRows
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.reconcile import index_unknown, reconcile
 from lockstitch.timeline.requests import OwnRequests
@@ -122,7 +123,7 @@ class Writer:
 
     @property
     def rows(self) -> StoredRows:
-        return StoredRows(self.database.connection)
+        return WriterRows(self)
 
     def _run(self) -> None:
         running = True
