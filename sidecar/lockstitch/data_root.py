@@ -105,6 +105,10 @@ class DataRoot:
         """The absolute path of a place that is written relative to the root, as in `RolloutPlace.path`."""
         return self.path.joinpath(*relative.split("/"))
 
+    def resolve_text(self, relative: str) -> str:
+        """As `resolve`, as a string: a fifth of its time, for what is done to every rollout."""
+        return os.path.join(self.path, *relative.split("/"))
+
     def rollouts(self) -> Iterator[RolloutPlace]:
         """Every rollout file, archived ones too; names are read, contents are not."""
         for archived, top in ((False, "sessions"), (True, "archived_sessions")):

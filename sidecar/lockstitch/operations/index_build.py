@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import subprocess
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
 from lockstitch.data_root import RolloutPlace
 from lockstitch.errors import LockstitchError
 from lockstitch.platform.locks import FileLock
-from lockstitch.timeline import unread
-from lockstitch.timeline.read_up import prepare, put_in
+from lockstitch.platform.program import start_quietly
+from lockstitch.timeline import index_worker, unread
+from lockstitch.timeline.read_up import Prepared, prepare, put_in
 from lockstitch.timeline.reader import View
-from lockstitch.timeline.state import ThreadState
 
 if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
@@ -26,12 +30,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 1 << 20
-"""So many bytes of rollouts are read between two looks at whether somebody waits."""
-_STORED_AT_ONCE = 2 << 20
-"""So many are read before their rows are stored: the write lock is held for that long."""
+"""So many bytes of rollouts are read before their rows are stored: the write lock is held for as long as that takes."""
+_BYTES_OF_WORKER = 32 << 20
+"""A process of its own for each so many bytes; fewer are read sooner than one is started."""
+_MOST_WORKERS = 4
 _LOOK_SECONDS = 0.25
 
-_Found = tuple[int, RolloutPlace, int]
+_Found = tuple[int, RolloutPlace]
 
 
 class IndexBuild:
@@ -44,10 +49,12 @@ class IndexBuild:
         self._stopping = False
         self._calm = asyncio.Event()
         self._calm.set()
+        self._limiter = anyio.CapacityLimiter(_MOST_WORKERS)
         runtime.at_drain.append(self._stop)
 
     def _stop(self) -> None:
         self._stopping = True
+        self._calm.set()
 
     async def read(self, thread_ids: list[str] | None) -> None:
         """Read these threads, or all, before anything else. Raises StorageError."""
@@ -62,7 +69,8 @@ class IndexBuild:
         self._urgent += 1
         self._calm.clear()
         try:
-            await self._store(await self._runtime.slowly(lambda: self._places_of(thread_ids)))
+            for portion in _portions(await self._runtime.slowly(lambda: self._places_of(thread_ids))):
+                await self._store(portion, None)
         finally:
             self._urgent -= 1
             if not self._urgent:
@@ -74,8 +82,8 @@ class IndexBuild:
             self._task = self._runtime.careful.in_background(self._run())
         return self._task
 
-    def _places_of(self, thread_ids: list[str]) -> list[_Found]:
-        def look(view: View) -> list[_Found]:
+    def _places_of(self, thread_ids: list[str]) -> list[tuple[int, RolloutPlace, int]]:
+        def look(view: View) -> list[tuple[int, RolloutPlace, int]]:
             found = [unread.place_of(view.connection, thread_id) for thread_id in thread_ids]
             return [(*one, 0) for one in found if one is not None]
 
@@ -83,17 +91,16 @@ class IndexBuild:
 
     async def _run(self) -> None:
         runtime = self._runtime
-        if not await runtime.slowly(lambda: runtime.reader.run(_is_any)):
+        if not await self._found():
             return
         lock = FileLock(runtime.root.index_lock)
         try:
             while not await runtime.slowly(lambda: lock.acquire(0)):
                 await anyio.sleep(_LOOK_SECONDS)
-                if self._stopping or not await runtime.slowly(lambda: runtime.reader.run(_is_any)):
+                if self._stopping or not await self._found():
                     return
-            while found := await runtime.slowly(lambda: runtime.reader.run(_newest)):
-                if not await self._store(found, urgent=False):
-                    return
+            while (found := await self._found()) and not self._stopping:
+                await self._read_all(found)
         except LockstitchError as error:
             log.warning("the rollouts are not all read yet: %s", error.message)
             raise
@@ -101,37 +108,93 @@ class IndexBuild:
             lock.close()
         await runtime.interrupt_dead_turns()
 
-    async def _store(self, found: list[_Found], *, urgent: bool = True) -> bool:
-        """Read these threads and store their rows; False if the process is ending."""
-        runtime, read = self._runtime, list[tuple[str, ThreadState | None]]()
-        place = runtime.writer.place
-        for portion in _portions(found):
-            if not urgent:
+    async def _found(self) -> list[tuple[int, RolloutPlace, int]]:
+        return await self._runtime.slowly(lambda: self._runtime.reader.run(lambda view: unread.newest(view.connection)))
+
+    async def _read_all(self, found: list[tuple[int, RolloutPlace, int]]) -> None:
+        """Read all of these, by as many processes as it is worth."""
+        portions = _portions(found)
+        worth = sum(size for _, _, size in found) // _BYTES_OF_WORKER
+        count = min(_MOST_WORKERS, os.cpu_count() or 1, worth)
+        readers = [self._read_portions(portions, with_worker=count > 0) for _ in range(max(1, count))]
+        for outcome in await asyncio.gather(*readers, return_exceptions=True):
+            if outcome is not None:
+                raise outcome
+
+    async def _read_portions(self, portions: Iterator[list[_Found]], *, with_worker: bool) -> None:
+        runtime = self._runtime
+        worker = _Worker(str(runtime.root.path), runtime.writer.place.root_ids) if with_worker else None
+        try:
+            for portion in portions:
                 await self._calm.wait()
-            if self._stopping and not urgent:
-                return False
-            read += await runtime.slowly(
-                lambda portion=portion: [(one.thread_id, prepare(place, number, one)) for number, one, _ in portion]
-            )
-        await runtime.exclusive(lambda writer: put_in(writer, read))
-        return True
+                if self._stopping:
+                    return
+                await self._store(portion, worker)
+        finally:
+            if worker is not None:
+                worker.close()
+
+    async def _store(self, portion: list[_Found], worker: _Worker | None) -> None:
+        """Read these threads and store their rows."""
+        place = self._runtime.writer.place
+
+        def read() -> list[Prepared | None]:
+            made = None if worker is None else worker.read(portion)
+            return made or [prepare(place.root, place.root_ids, number, one) for number, one in portion]
+
+        made = await anyio.to_thread.run_sync(read, limiter=self._limiter)
+        both = [(one.thread_id, rows) for (_, one), rows in zip(portion, made, strict=True)]
+        await self._runtime.exclusive(lambda writer: put_in(writer, both))
 
 
-def _portions(found: list[_Found]) -> list[list[_Found]]:
-    portions: list[list[_Found]] = [[]]
-    size = 0
-    for one in found:
-        if size > _AT_ONCE:
-            portions.append([])
-            size = 0
-        portions[-1].append(one)
-        size += one[2]
-    return portions
+def _portions(found: list[tuple[int, RolloutPlace, int]]) -> Iterator[list[_Found]]:
+    portion: list[_Found] = []
+    total = 0
+    for number, place, size in found:
+        portion.append((number, place))
+        total += size
+        if total >= _AT_ONCE:
+            yield portion
+            portion, total = [], 0
+    if portion:
+        yield portion
 
 
-def _is_any(view: View) -> bool:
-    return unread.is_any(view.connection)
+class _Worker:
+    """A process that reads rollouts, so that this one has its hands free. One that cannot be had is done without."""
 
+    def __init__(self, root: str, root_ids: frozenset[str]) -> None:
+        self._arguments = [index_worker.VERB, root, *sorted(root_ids)]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._failed = False
 
-def _newest(view: View) -> list[_Found]:
-    return unread.newest(view.connection, _STORED_AT_ONCE)
+    def read(self, portion: list[_Found]) -> list[Prepared | None] | None:
+        """The rows of these threads; None if the process does not give them. Not on the event loop."""
+        if self._failed:
+            return None
+        try:
+            if self._process is None:
+                self._process = start_quietly(self._arguments)
+            return self._ask(self._process, portion)
+        except (OSError, ValueError) as error:
+            log.warning("a process that reads rollouts is of no use: %s", type(error).__name__)
+            self._failed = True
+            return None
+
+    def _ask(self, process: subprocess.Popen[bytes], portion: list[_Found]) -> list[Prepared | None]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked = index_worker.encode([(number, one.thread_id, one.path, one.archived) for number, one in portion])
+        process.stdin.write(len(asked).to_bytes(4, "big") + asked)
+        process.stdin.flush()
+        answer = index_worker.read_message(process.stdout.fileno())
+        made = None if answer is None else index_worker.decode_made(answer)
+        if made is None or len(made) != len(portion):
+            raise ValueError("no answer")
+        return made
+
+    def close(self) -> None:
+        """End the process; it has nothing to lose."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()

@@ -27,7 +27,7 @@ async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, An
 
 
 async def _projection_lag(runtime: Runtime) -> int:
-    """Bytes of rollouts that no row knows yet: of threads that are not read, or whose rows the database did not take."""
+    """Bytes of rollouts that no row knows yet: of threads not read yet, or whose rows the database did not take."""
     behind = [] if runtime.refusal is not None else sorted(runtime.writer.behind)
 
     def look(view: View) -> int:

@@ -21,15 +21,16 @@ from lockstitch.rollout.chunks import CHUNK_BYTES
 from lockstitch.rollout.line import MAX_LINE_BYTES, parse_line
 from lockstitch.rollout.tail import ReadAt
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem, output_of
-from lockstitch.timeline.reducer import Fact, reduce
-from lockstitch.timeline.rows import KINDS, ItemKind
+from lockstitch.timeline.reducer import Fact, reduce, reduce_new_item, status_of_end
+from lockstitch.timeline.rows import KINDS, ItemKind, ItemRow
 from lockstitch.timeline.state import ThreadState
 
 _KINDS = {name: int(kind) for name, kind in KINDS.items()}
 _RECEIVED_AT = f'"{RECEIVED_AT}":'.encode()
 _PAYLOAD = b',"payload":'
 _ITEM = b'{"item":{'
-_AROUND_ITEM = len(b'{"item":' + b"}")
+_BEFORE_ITEM = len(b'{"item":')
+_AROUND_ITEM = _BEFORE_ITEM + len(b"}")
 
 
 class _Item(msgspec.Struct, gc=False):
@@ -122,6 +123,7 @@ def _reduce_lines(
 ) -> int:
     """Reduce sound lines; how many of them were the next one and could be read."""
     thread, unset, other = state.thread, msgspec.UNSET, int(ItemKind.other)
+    number = thread.thread_no
     taken, line_at, due = 0, thread.size, thread.last_sequence + 1
     at = turn_id = ""
     for data, line in zip(lines, parsed, strict=False):
@@ -136,27 +138,39 @@ def _reduce_lines(
         if line.turnId != turn_id:
             turn_id = line.turnId
         item = None
-        payload = line.payload
+        type_, payload = line.type, line.payload
         if type(payload) is _Payload and payload.item is not unset and data.startswith(_ITEM, start):
             found: Any = payload.item
-            status, ref = found.status, found.outputRef
-            item = PayloadItem(
-                found.id,
-                _KINDS.get(found.type, other),
-                status if type(status) is str else None,
-                output_of(ref) if ref else None,
-                stop - start - _AROUND_ITEM,
-            )
-        type_ = line.type
+            status, ref, item_length = found.status, found.outputRef, stop - start - _AROUND_ITEM
+            if type(status) is not str:
+                status = None
+            kind = _KINDS.get(found.type, other)
+            if type_ == "item.completed" and not ref and line.digest is None and line.req is None and not claimed:
+                turn = None if turn_id is None else state.turn(turn_id)
+                if turn is not None and reduce_new_item(
+                    state,
+                    turn,
+                    ItemRow(
+                        number, turn.turn_no, due, found.id, kind, status_of_end(status), 0,
+                        line_at, length, start + _BEFORE_ITEM, item_length,
+                    ),
+                    at,
+                ):  # fmt: skip
+                    line_at += length + 1
+                    thread.size = line_at
+                    due += 1
+                    taken += 1
+                    continue
+            item = PayloadItem(found.id, kind, status, output_of(ref) if ref else None, item_length)
         fact = Fact(
             due, at, type_, line.eventId, turn_id, line.itemId, data[start:stop], line_at, length, start,
             line.digest, line.req, item, claimed,
         )  # fmt: skip
         reduce(state, fact)
-        line_at += length + 1
-        thread.size = line_at
         if type_.startswith("thread."):
             each(fact)
+        line_at += length + 1
+        thread.size = line_at
         due += 1
         taken += 1
     if taken:

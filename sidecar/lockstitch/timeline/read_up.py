@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lockstitch.data_root import RolloutPlace
+import msgspec
+
+from lockstitch.data_root import DataRoot, RolloutPlace
 from lockstitch.errors import LockstitchError
 from lockstitch.platform import faults
 from lockstitch.platform.files import stamp_of
@@ -19,12 +21,11 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.timeline import unread
 from lockstitch.timeline.database import Connection
 from lockstitch.timeline.index import Indexing, index_whole
-from lockstitch.timeline.place import Place
 from lockstitch.timeline.rebuild import index_one
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import STUMBLES
 from lockstitch.timeline.state import ThreadState
-from lockstitch.timeline.stored import StoredRows, store
+from lockstitch.timeline.stored import StoredRows, changed_rows, store_rows
 
 if TYPE_CHECKING:
     from lockstitch.timeline.writer import Writer
@@ -63,21 +64,31 @@ def _read_now(writer: Writer, thread_id: str) -> bool:
     return True
 
 
+class Prepared(msgspec.Struct, array_like=True, gc=False):
+    """The rows of a thread that was read, and the file as it then was."""
+
+    number: int
+    thread_id: str
+    path: str
+    size: int
+    stamp: int
+    rows: list[list[tuple[Any, ...]]]
+    """By row type, in the order of ROW_TYPES."""
+
+
 class _NotPlainError(Exception):
     """A thread of which something has to be looked up or written while it is read."""
 
 
-def prepare(place: Place, number: int, found: RolloutPlace) -> ThreadState | None:
+def prepare(root: DataRoot, root_ids: frozenset[str], number: int, found: RolloutPlace) -> Prepared | None:
     """Read a rollout without the lock; None if that takes the writer."""
 
     def refuse(state: ThreadState) -> None:
         del state
         raise _NotPlainError
 
-    around = Indexing(
-        place.root.path, place.root.quarantine, refuse, writable=False, root_ids=place.root_ids, most_held=1 << 62
-    )
-    path = place.root.resolve(found.path)
+    around = Indexing(root.path, root.quarantine, refuse, writable=False, root_ids=root_ids, most_held=1 << 62)
+    path = root.resolve(found.path)
     try:
         recorder = Recorder.open_to_read(path)
     except (FileNotFoundError, LockstitchError):
@@ -91,34 +102,38 @@ def prepare(place: Place, number: int, found: RolloutPlace) -> ThreadState | Non
         return None
     finally:
         recorder.close()
-    return None if around.shown else state
+    if around.shown:
+        return None
+    thread = state.thread
+    return Prepared(number, found.thread_id, found.path, thread.size, thread.stamp, changed_rows(state))
 
 
-def put_in(writer: Writer, read: Iterable[tuple[str, ThreadState | None]]) -> None:
+def put_in(writer: Writer, read: Iterable[tuple[str, Prepared | None]]) -> None:
     """Store what was read of these threads, and read what could not be. Within the transaction."""
     connection, root = writer.database.connection, writer.place.root
-    for thread_id, state in read:
+    for thread_id, made in read:
         found = unread.place_of(connection, thread_id)
         if found is None:
             continue  # somebody else was quicker
         number, place = found
-        if state is None or number != state.thread.thread_no or _has_rows(connection, number, thread_id):
-            _read_now(writer, thread_id)
-            continue
-        try:
-            status = os.stat(root.resolve(place.path))
-        except OSError:
-            status = None
-        thread = state.thread
-        if status is None or (thread.path, thread.size, thread.stamp) != (
-            place.path,
-            status.st_size,
-            stamp_of(status),
+        if (
+            made is not None
+            and (made.number, made.path) == (number, place.path)
+            and not _has_rows(connection, number, thread_id)
+            and (made.size, made.stamp) == _file(root, place)
         ):
+            store_rows(connection, made.rows)
+            unread.take(connection, number)
+        else:
             _read_now(writer, thread_id)
-            continue
-        store(connection, state)
-        unread.take(connection, number)
+
+
+def _file(root: DataRoot, place: RolloutPlace) -> tuple[int, int] | None:
+    try:
+        status = os.stat(root.resolve(place.path))
+    except OSError:
+        return None
+    return status.st_size, stamp_of(status)
 
 
 def _has_rows(connection: Connection, number: int, thread_id: str) -> bool:

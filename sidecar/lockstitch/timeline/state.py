@@ -259,6 +259,15 @@ class ThreadState:
         elif self.open_items:
             self.open_items.pop(key, None)
 
+    def add_item(self, row: ItemRow) -> bool:
+        """Take in an item that is over; False if there may be one of its id."""
+        key = row.item_id.lower()
+        if key in self.items or not self._is_new(key):
+            return False
+        self.items[key] = self.dirty_items[key] = row
+        self._note(key)
+        return True
+
     def add_mark(self, sequence: int, line_at: int) -> None:
         self.new_rows.append(MarkRow(self.thread.thread_no, sequence, line_at))
 

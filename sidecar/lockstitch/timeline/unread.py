@@ -59,7 +59,9 @@ class Ends(msgspec.Struct, frozen=True, gc=False):
 def ends_of(root: DataRoot, place: RolloutPlace) -> Ends:
     """Read both ends of a rollout; of one that cannot be opened nothing is known."""
     try:
-        fd = os.open(root.resolve(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        fd = os.open(
+            root.resolve_text(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
     except OSError:
         return Ends(0)
     try:
@@ -175,19 +177,15 @@ def lag(connection: Connection) -> int:
     return int(connection.execute("SELECT coalesce(sum(size),0) FROM unread").fetchone()[0])
 
 
-def newest(connection: Connection, most_bytes: int) -> list[tuple[int, RolloutPlace, int]]:
-    """The threads that were used last, with their sizes: at least one, not many more bytes than told."""
-    found: list[tuple[int, RolloutPlace, int]] = []
-    total = 0
+def newest(connection: Connection) -> list[tuple[int, RolloutPlace, int]]:
+    """What is not read, with its size; what was used last comes first."""
     rows = connection.execute(
-        "SELECT thread_no, thread_id, path, archived, size FROM unread ORDER BY archived, updated_at DESC LIMIT 256"
+        "SELECT thread_no, thread_id, path, archived, size FROM unread ORDER BY archived, updated_at DESC"
     )
-    for number, thread_id, path, archived, size in rows:
-        if found and total + size > most_bytes:
-            break
-        found.append((number, RolloutPlace(thread_id, path, bool(archived)), size))
-        total += size
-    return found
+    return [
+        (number, RolloutPlace(thread_id, path, bool(archived)), size)
+        for number, thread_id, path, archived, size in rows
+    ]
 
 
 # -- pages ----------------------------------------------------------------------------------------------------
