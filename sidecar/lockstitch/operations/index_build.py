@@ -22,7 +22,6 @@ from lockstitch.platform.locks import FileLock
 from lockstitch.platform.program import start_quietly
 from lockstitch.timeline import index_worker, unread
 from lockstitch.timeline.read_up import Prepared, prepare, put_in
-from lockstitch.timeline.reader import View
 
 if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
@@ -83,11 +82,7 @@ class IndexBuild:
         return self._task
 
     def _places_of(self, thread_ids: list[str]) -> list[tuple[int, RolloutPlace, int]]:
-        def look(view: View) -> list[tuple[int, RolloutPlace, int]]:
-            found = [unread.place_of(view.connection, thread_id) for thread_id in thread_ids]
-            return [(*one, 0) for one in found if one is not None]
-
-        return self._runtime.reader.run(look)
+        return self._runtime.reader.run(lambda view: unread.newest(view.connection, thread_ids))
 
     async def _run(self) -> None:
         runtime = self._runtime
@@ -123,7 +118,7 @@ class IndexBuild:
 
     async def _read_portions(self, portions: Iterator[list[_Found]], *, with_worker: bool) -> None:
         runtime = self._runtime
-        worker = _Worker(str(runtime.root.path), runtime.writer.place.root_ids) if with_worker else None
+        worker = Worker(str(runtime.root.path), runtime.writer.place.root_ids) if with_worker else None
         try:
             for portion in portions:
                 await self._calm.wait()
@@ -134,7 +129,7 @@ class IndexBuild:
             if worker is not None:
                 worker.close()
 
-    async def _store(self, portion: list[_Found], worker: _Worker | None) -> None:
+    async def _store(self, portion: list[_Found], worker: Worker | None) -> None:
         """Read these threads and store their rows."""
         place = self._runtime.writer.place
 
@@ -160,7 +155,7 @@ def _portions(found: list[tuple[int, RolloutPlace, int]]) -> Iterator[list[_Foun
         yield portion
 
 
-class _Worker:
+class Worker:
     """A process that reads rollouts, so that this one has its hands free. One that cannot be had is done without."""
 
     def __init__(self, root: str, root_ids: frozenset[str]) -> None:

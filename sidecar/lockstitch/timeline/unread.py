@@ -11,7 +11,7 @@ read before any page that it might be on is answered.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -177,10 +177,12 @@ def lag(connection: Connection) -> int:
     return int(connection.execute("SELECT coalesce(sum(size),0) FROM unread").fetchone()[0])
 
 
-def newest(connection: Connection) -> list[tuple[int, RolloutPlace, int]]:
-    """What is not read, with its size; what was used last comes first."""
+def newest(connection: Connection, of: Sequence[str] | None = None) -> list[tuple[int, RolloutPlace, int]]:
+    """What is not read (of these ids, or at all), with its size; what was used last comes first."""
+    where = "" if of is None else f"WHERE thread_id IN ({','.join('?' * len(of))})"
     rows = connection.execute(
-        "SELECT thread_no, thread_id, path, archived, size FROM unread ORDER BY archived, updated_at DESC"
+        f"SELECT thread_no, thread_id, path, archived, size FROM unread {where} ORDER BY archived, updated_at DESC",
+        of or (),
     )
     return [
         (number, RolloutPlace(thread_id, path, bool(archived)), size)
