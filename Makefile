@@ -6,14 +6,15 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(CURDIR)/.venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench bench-peers binary release hosts hosts-quick hosts-binary browser format clean
+.PHONY: help demo test check bench bench-full bench-peers bench-peers-full soak-hour binary release hosts hosts-quick hosts-binary browser format clean
 
 help:
 	@echo 'make demo    see what it does, in a few seconds'
 	@echo 'make test    run the tests'
 	@echo 'make check   formatting, lint, types, layers, schemas (installs Node from PyPI if there is none)'
-	@echo 'make bench   measure, as ratios; make bench-peers: beside the Codex app-server, from npm'
-	@echo 'make soak    the long matrices'
+	@echo 'make bench   measure, as ratios, in three minutes; make bench-full: with all the data that the goals speak of'
+	@echo 'make bench-peers (bench-peers-full) beside the Codex app-server, from npm'
+	@echo 'make soak    the long matrices; make soak-hour: two processes at a steady rate, what must not grow'
 	@echo 'make binary  the program that needs no Python, in dist/lockstitch; make release: the wheel and npm packages too'
 	@echo 'make hosts   clients that others wrote: installs them and prints what each does (hosts-quick: no windows;'
 	@echo '             hosts-binary: on what make binary built)'
@@ -28,9 +29,21 @@ test: .venv/.dev
 bench: .venv/.dev .venv/.bench
 	$(BIN)/python -m benchmarks
 
-bench-peers: .venv/.dev .venv/.bench .venv/.node
-	PATH="$(BIN):$$PATH" npm install --prefix .venv/peers --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
+bench-full: .venv/.dev .venv/.bench
+	$(BIN)/python -m benchmarks --full
+
+bench-peers: .venv/.peers
 	$(BIN)/python -m benchmarks --peers
+
+bench-peers-full: .venv/.peers
+	$(BIN)/python -m benchmarks --peers --full
+
+.venv/.peers: .venv/.dev .venv/.bench .venv/.node
+	PATH="$(BIN):$$PATH" npm install --prefix .venv/peers --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
+	@touch $@
+
+soak-hour: .venv/.dev .venv/.bench
+	$(BIN)/python -m tests.soak_hour --report
 
 binary: .venv/.made
 	$(BIN)/python packaging/pyinstaller/build.py

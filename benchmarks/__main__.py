@@ -17,9 +17,12 @@ from benchmarks import (
     diffs,
     evidence,
     exports,
+    forks,
     growth,
     imports,
+    lists,
     memory,
+    pages,
     peers,
     ping,
     plain,
@@ -31,14 +34,18 @@ from benchmarks import (
 )
 from benchmarks.bench import Bench, Group
 from benchmarks.histories import Roots
-from benchmarks.measure import Row
+from benchmarks.measure import LeftOut, Row
+from benchmarks.yardstick import Yardsticks
 
 GROUPS: dict[str, Group] = {
     "start": start.rows,
     "append": append.rows,
     "clients": plain.rows,
     "ping": ping.rows,
+    "pages": pages.rows,
     "reads": reads.rows,
+    "lists": lists.rows,
+    "forks": forks.rows,
     "database": database.rows,
     "capture": capture.rows,
     "restore": restore.rows,
@@ -57,7 +64,9 @@ PEERS: dict[str, Group] = {"peers": peers.rows}
 def main() -> int:
     """Run what was asked for; 1 if a row could not be measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the sidecar beside its floors.")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and less data; no report is written")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="the default: under three minutes")
+    size.add_argument("--full", action="store_true", help="more rounds, and all the data that the goals speak of")
     parser.add_argument("--only", action="append", choices=[*GROUPS, *PEERS], metavar="NAME", help=", ".join(GROUPS))
     parser.add_argument("--peers", action="store_true", help="measure beside the peers instead, which are installed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
@@ -67,28 +76,39 @@ def main() -> int:
     begun = time.perf_counter()
     rows: list[Row] = []
     problems: list[str] = []
+    left_out: list[LeftOut] = []
     with tempfile.TemporaryDirectory(prefix="benchmarks-", dir=arguments.dir, ignore_cleanup_errors=True) as place:
-        threads, turns = (200, 4_000) if arguments.quick else (1_000, 20_000)
-        bench = Bench(Path(place), Roots(Path(place), threads=threads, turns=turns), arguments.quick)
+        bench = Bench(Path(place), Roots(Path(place), threads=1_000, turns=20_000), not arguments.full)
+        yardsticks = Yardsticks(Path(place))
         groups = PEERS if arguments.peers else GROUPS
         for name in arguments.only or groups:
+            yardsticks.look()
             group_begun = time.perf_counter()
             try:
-                for row in groups[name](bench):
+                for row in {**GROUPS, **PEERS}[name](bench):
+                    if isinstance(row, LeftOut):
+                        left_out.append(row)
+                        print(f"left out: {row.what}: {row.why}", flush=True)
+                        continue
+                    if any(row.key == known.key for known in rows):
+                        raise ValueError(f"a second row has the key {row.key}")
                     rows.append(row)
                     print(report.line(row), flush=True)
             except Exception as error:
                 problems.append(f"{name}: {type(error).__name__}: {error}".replace(place, "…"))
                 print(problems[-1], flush=True)
             print(f"-- {name}: {time.perf_counter() - group_begun:.0f} s", flush=True)
-    took = time.perf_counter() - begun
+        yardsticks.look()
+        yardsticks.close()
+    run = report.Run(rows, left_out, time.perf_counter() - begun, problems, yardsticks)
     if arguments.json is not None:
-        arguments.json.write_bytes(report.as_json(rows, took, problems))
-    if not arguments.quick and arguments.only is None:
-        for entry in report.write("peers" if arguments.peers else "report", rows, took, problems):
+        arguments.json.write_bytes(report.as_json(run))
+    if arguments.only is None:
+        name = "-".join(("peers" if arguments.peers else "report", *(["full"] if arguments.full else [])))
+        for entry in report.write(name, run):
             print("worse than in the report before:", entry)
     met = [row.met for row in rows if row.met is not None]
-    print(f"{sum(met)} of {len(met)} goals met, {took:.0f} s")
+    print(f"{sum(met)} of {len(met)} goals met, {run.seconds:.0f} s")
     return 1 if problems else 0
 
 

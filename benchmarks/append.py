@@ -17,7 +17,7 @@ import msgspec
 from benchmarks.bench import Bench
 from benchmarks.histories import LONG, Story
 from benchmarks.host import Host, Pipe
-from benchmarks.measure import Floor, Row, Sample, at_least, at_most, in_turns, median_of, seconds
+from benchmarks.measure import Floor, Row, Sample, at_least, at_most, median_of, seconds
 from lockstitch.timeline.reducer import MARK_EVERY
 from lockstitch.timeline.rows import ClientEventRow, ItemRow, MarkRow, TurnRow, columns
 from lockstitch.timeline.schema import TABLES
@@ -57,8 +57,8 @@ def _one(bench: Bench) -> Iterator[Row]:
             supply = iter(requests)
             return median_of(_ONE, lambda: to.reply_to(next(supply)))
 
-        found = in_turns(
-            bench.rounds(21),
+        found = bench.in_turns(
+            21,
             {
                 "raw": lambda: median_of(_ONE, write),
                 "pipe": lambda: median_of(_ONE, lambda: pipe.trade(line)),
@@ -109,8 +109,8 @@ def _thousand(bench: Bench) -> Iterator[Row]:
             batches["floor"] += 1
             return took
 
-        found = in_turns(
-            bench.rounds(15),
+        found = bench.in_turns(
+            15,
             {
                 "floor": floor,
                 "chained": lambda: seconds(_given(chained.append, events())),

@@ -1,72 +1,160 @@
-"""A checkpoint of one changed file in a large workspace, against a shadow git repository."""
+"""Checkpoints of one changed file in a large workspace, their diffs and their restoring, against a shadow git."""
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 from benchmarks.bench import Bench
 from benchmarks.histories import Story
 from benchmarks.host import Host
-from benchmarks.measure import Floor, Row, at_most, in_turns, seconds
+from benchmarks.measure import Floor, Goal, LeftOut, Row, Sample, at_most, seconds
 
 _FILES = 5000
+_NAME = "folder7/file7.py"
 
 
-def rows(bench: Bench) -> Iterator[Row]:
+def rows(bench: Bench) -> Iterator[Row | LeftOut]:
+    if not shutil.which("git"):
+        yield LeftOut("checkpoints beside a shadow git", "no git on this machine")
+        return
     workspace = bench.place / "workspace"
     story = Story(5)
     for number in range(_FILES):
         path = workspace / f"folder{number % 50}" / f"file{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(story.text(20, 80) for _ in range(20)) + "\n")
-    changed = workspace / "folder7" / "file7.py"
+        path.write_text(_text(story))
     versions = iter(range(1 << 30))
 
     def change() -> None:
-        changed.write_text("\n".join(story.text(20, 80) for _ in range(20)) + f"\n{next(versions)}\n")
+        (workspace / _NAME).write_text(f"{_text(story)}{next(versions)}\n")
 
     with Host(bench.place / "captures") as host:
-        host.call("thread/start", threadId="files", cwd=str(workspace))
-        host.call(
-            "agentSession/runtimeEvents/append",
-            sessionId="files",
-            runtimeEvents=[{"type": "turn.started", "payload": {}}],
-        )
-        host.call("agentSession/fileCheckpoint/capture", sessionId="files", paths=["folder7/file7.py"])
+        git = _ShadowGit(bench)
+        files = _Files(host, workspace)
+        files.capture()
+        git.commit()
+        change()
+        files.capture()
+        git.commit()
 
-        def ours() -> float:
-            change()
-            line = host.request(
-                "agentSession/fileCheckpoint/capture", {"sessionId": "files", "paths": ["folder7/file7.py"]}
-            )
-            return seconds(lambda: host.reply_to(line))
-
-        runs = {"ours": ours}
-        git = _ShadowGit(bench) if shutil.which("git") else None
-        if git is not None:
-            git.commit()
-
-            def theirs() -> float:
+        def changed(run: Callable[[], object]) -> Callable[[], float]:
+            def measured() -> float:
                 change()
-                return seconds(git.commit)
+                return seconds(run)
 
-            runs["git"] = theirs
-        found = in_turns(bench.rounds(11), runs)
-    floors: tuple[Floor, ...] = ()
-    if "git" in found:
-        floors = (Floor("shadow git: `add -A`, `write-tree`, `commit-tree`", found["git"].times(1e3)),)
+            return measured
+
+        found = bench.in_turns(11, {"ours": changed(files.capture), "git": changed(git.commit)})
+        processor = _processor(host, change, files.capture, git.commit)
+        old, new = files.checkpoints[-2:]
+        before, after = git.trees[-2:]
+        found |= {
+            f"diff {name}": sample
+            for name, sample in bench.in_turns(
+                11,
+                {
+                    "ours": lambda: seconds(lambda: files.diff(new)),
+                    "git": lambda: seconds(lambda: git.run("diff", before, after)),
+                },
+            ).items()
+        }
+        sides = iter(range(1 << 30))
+
+        def restored(run: Callable[[str], object], versions: tuple[str, str]) -> Callable[[], float]:
+            return lambda: seconds(lambda: run(versions[next(sides) // 2 % 2]))
+
+        found |= {
+            f"restore {name}": sample
+            for name, sample in bench.in_turns(
+                11,
+                {
+                    "ours": restored(files.restore, (old, new)),
+                    "git": restored(lambda tree: git.run("checkout", tree, "--", _NAME), (before, after)),
+                },
+            ).items()
+        }
+    for key, what, prefix, floor, goals in (
+        (
+            "capture",
+            f"checkpoint of one changed file among {_FILES:,}",
+            "",
+            "shadow git: `add -A`, `write-tree`, `commit-tree`",
+            (at_most(0.1),),
+        ),
+        ("capture.diff", "diff of that checkpoint with the one before", "diff ", "`git diff` of the two trees", ()),
+        (
+            "capture.restore",
+            "restore of that file, verified, on the disk, undoable",
+            "restore ",
+            "`git checkout <tree> -- <file>`, which forces nothing to the disk",
+            (),
+        ),
+    ):
+        floors = (Floor(floor, found[f"{prefix}git"].times(1e3)),)
+        yield Row(key, what, "ms", found[f"{prefix}ours"].times(1e3), floors, goals)
     yield Row(
-        "capture",
-        f"checkpoint of one changed file among {_FILES:,}",
+        "capture.processor",
+        "that checkpoint, in processor time",
         "ms",
-        found["ours"].times(1e3),
-        floors,
-        (at_most(0.1),) if floors else (),
-        note="" if floors else "no git on this machine",
+        Sample((processor[0] * 1e3,)),
+        (Floor("shadow git, all its processes", Sample((processor[1] * 1e3,))),),
+        (Goal("ratio", 0.1),),
     )
+
+
+def _processor(
+    host: Host, change: Callable[[], None], ours: Callable[[], object], theirs: Callable[[], object]
+) -> tuple[float, float]:
+    """Processor seconds of one of ours and one of theirs, over twenty of each."""
+    count = 20
+    before, children = host.processor_seconds, resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(count):
+        change()
+        ours()
+    used = host.processor_seconds - before
+    for _ in range(count):
+        change()
+        theirs()
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    git = spent.ru_utime + spent.ru_stime - children.ru_utime - children.ru_stime
+    return max(used, 1e-2) / count, git / count
+
+
+def _text(story: Story) -> str:
+    return "\n".join(story.text(20, 80) for _ in range(20)) + "\n"
+
+
+class _Files:
+    """One file's checkpoints, through the sidecar."""
+
+    def __init__(self, host: Host, workspace: Path) -> None:
+        self._host = host
+        self.checkpoints: list[str] = []
+        host.call("thread/start", threadId="files", cwd=str(workspace))
+        begin: dict[str, Any] = {"type": "turn.started", "payload": {}}
+        host.call("agentSession/runtimeEvents/append", sessionId="files", runtimeEvents=[begin])
+
+    def capture(self) -> None:
+        found = self._host.call("agentSession/fileCheckpoint/capture", sessionId="files", paths=[_NAME])
+        self.checkpoints += [each["checkpointId"] for each in found["captured"]]
+
+    def diff(self, checkpoint: str) -> None:
+        self._host.call("agentSession/fileCheckpoint/diff", sessionId="files", checkpointId=checkpoint)
+
+    def restore(self, checkpoint: str) -> None:
+        self._host.call(
+            "agentSession/fileCheckpoint/restore",
+            sessionId="files",
+            checkpointId=checkpoint,
+            confirmRestore=True,
+            onConflict="backup",
+        )
 
 
 class _ShadowGit:
@@ -86,15 +174,17 @@ class _ShadowGit:
             "GIT_COMMITTER_EMAIL": "a@example.org",
         }
         self._parent: list[str] = []
-        self._git("init", "--quiet")
+        self.trees: list[str] = []
+        self.run("init", "--quiet")
         (bench.place / "shadow.git" / "info" / "exclude").write_text(".lockstitch/\n")
 
     def commit(self) -> None:
-        self._git("add", "-A")
-        tree = self._git("write-tree")
-        self._parent = ["-p", self._git("commit-tree", tree, *self._parent, "-m", "turn")]
+        self.run("add", "-A")
+        self.trees.append(self.run("write-tree"))
+        self._parent = ["-p", self.run("commit-tree", self.trees[-1], *self._parent, "-m", "turn")]
 
-    def _git(self, *arguments: str) -> str:
+    def run(self, *arguments: str) -> str:
+        """What git prints."""
         done = subprocess.run(
             ["git", *arguments],
             check=True,

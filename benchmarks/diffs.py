@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.bench import Bench
-from benchmarks.measure import Floor, Row, in_turns, seconds
+from benchmarks.measure import Floor, Row, seconds
 from lockstitch.diff import diff_files
 
 _LINES = 20_000
@@ -21,7 +21,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     place = bench.place / "diffs"
     place.mkdir()
     has_git = shutil.which("git") is not None
-    for name, (before, after) in _cases().items():
+    for key, (name, before, after) in _cases().items():
         (place / "before").write_bytes(before)
         (place / "after").write_bytes(after)
         made = diff_files(before, after, path="file")
@@ -34,10 +34,10 @@ def rows(bench: Bench) -> Iterator[Row]:
             runs["git"] = lambda: max(
                 1e-4, _git(place, "diff", "--no-index", "before", "after") - _git(place, "version")
             )
-        found = in_turns(bench.rounds(9), runs)
+        found = bench.in_turns(9, runs)
         theirs = _changed_lines(place) if has_git else "?"
         yield Row(
-            "diff",
+            f"diff.{key}",
             name,
             "ms",
             found["ours"].times(1e3),
@@ -47,7 +47,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         )
 
 
-def _cases() -> dict[str, tuple[bytes, bytes]]:
+def _cases() -> dict[str, tuple[str, bytes, bytes]]:
     chance = random.Random(7)
     lines = [f"    value_{number} = compute({chance.random()})" for number in range(_LINES)]
     edited = list(lines)
@@ -60,11 +60,15 @@ def _cases() -> dict[str, tuple[bytes, bytes]]:
     moved = list(lines)
     chance.shuffle(moved)
     return {
-        f"{_LINES:,} lines, 500 edits": (_text(lines), _text(edited)),
-        f"{_LINES:,} lines, every one another": (_text(lines), _text([f"{line}!" for line in lines])),
-        f"{_LINES:,} lines of four kinds, shuffled": (_text(alike), _text(shuffled)),
-        f"{_LINES:,} different lines, shuffled": (_text(lines), _text(moved)),
-        "one line of 4 MB, one character another": (b"x" * (4 << 20), b"x" * (2 << 20) + b"y" + b"x" * (2 << 20)),
+        "edits": (f"{_LINES:,} lines, 500 edits", _text(lines), _text(edited)),
+        "every": (f"{_LINES:,} lines, every one another", _text(lines), _text([f"{line}!" for line in lines])),
+        "alike": (f"{_LINES:,} lines of four kinds, shuffled", _text(alike), _text(shuffled)),
+        "moved": (f"{_LINES:,} different lines, shuffled", _text(lines), _text(moved)),
+        "long": (
+            "one line of 4 MB, one character another",
+            b"x" * (4 << 20),
+            b"x" * (2 << 20) + b"y" + b"x" * (2 << 20),
+        ),
     }
 
 

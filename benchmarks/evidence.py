@@ -11,7 +11,7 @@ from benchmarks.append import CHILDREN
 from benchmarks.bench import Bench
 from benchmarks.histories import SHORT, Story, rollouts
 from benchmarks.host import Host, Pipe
-from benchmarks.measure import Floor, Row, at_most, in_turns, seconds
+from benchmarks.measure import Floor, Row, Sample, at_most, seconds
 
 _REPLAYED = 10 << 20
 """Bytes of the rollout that is replayed."""
@@ -45,15 +45,19 @@ def _search(bench: Bench) -> Iterator[Row]:
             command = ["grep", "-r", "-i", "-F", *options, str(sessions)]
             return seconds(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=False))
 
-        found = in_turns(
-            bench.rounds(9),
+        found = bench.in_turns(
+            9,
             {
                 "grep": lambda: grep("-e", "zyzzogeton"),
                 "rare": lambda: seconds(lambda: host.reply_to(lines["rare"])),
                 "common": lambda: seconds(lambda: host.reply_to(lines["common"])),
             },
         )
-    note = f"index built once in {built:.1f} s of processor time, {index / size:.0%} of the rollouts' size"
+    note = f"index built once in {built:.1f} s of processor time"
+    weight = f"search index of {size / (1 << 20):.0f} MiB of rollouts"
+    yield Row(
+        "search.size", weight, "%", Sample((index / size * 100,)), note="apart from the database, by a first search"
+    )
     for name, what in (("rare", "one message in all"), ("common", "two words that most items hold, the best 20")):
         yield Row(
             f"search.{name}",
@@ -80,8 +84,8 @@ def _replay(bench: Bench) -> Iterator[Row]:
 
 def _replayed(bench: Bench, host: Host, line: bytes, rollout: Path, size: int) -> Iterator[Row]:
     with Pipe([sys.executable, "-I", CHILDREN, "send"]) as pipe:
-        found = in_turns(
-            bench.rounds(7),
+        found = bench.in_turns(
+            7,
             {
                 "pipe": lambda: seconds(lambda: pipe.trade(str(rollout).encode() + b"\n")),
                 "ours": lambda: seconds(lambda: host.reply_to(line)),

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.bench import Bench
 from benchmarks.histories import LONG, Story
 from benchmarks.host import Host
-from benchmarks.measure import Floor, Row, in_turns, number
+from benchmarks.measure import Floor, Row, number
 
 _BYTES = 10 << 20
 _FORMATS = (("jsonl", False), ("jsonl", True), ("bundle", False), ("markdown", True), ("html", True))
@@ -47,10 +47,10 @@ def rows(bench: Bench) -> Iterator[Row]:
 
         runs = {"copy": copied}
         runs |= {f"{name}{', redacted' if r else ''}": exported(format=name, redact=r) for name, r in _FORMATS}
-        found = in_turns(bench.rounds(5), runs)
+        found = bench.in_turns(5, runs)
         for name in list(runs)[1:]:
             yield Row(
-                "export",
+                f"export.{name.replace(', ', '.')}",
                 f"{number(len(data) / (1 << 20))} MB thread as {name}",
                 "ms of processor",
                 found[name].times(1e3),
@@ -76,9 +76,9 @@ def _imported(bench: Bench, place: Path, host: Host, thread: str, data: bytes) -
         _copy(data, place / f"again{next(names)}")
         return time.process_time() - begun
 
-    found = in_turns(bench.rounds(5), {"ours": imported, "copy": copied})
+    found = bench.in_turns(5, {"ours": imported, "copy": copied})
     return Row(
-        "import",
+        "export.import",
         f"{number(len(data) / (1 << 20))} MB thread from a bundle",
         "ms of processor",
         found["ours"].times(1e3),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import Bench
 from benchmarks.histories import Roots, Story
 from benchmarks.host import Host, spawn_until_reply
-from benchmarks.measure import Floor, Row, Sample, at_most, in_turns, median_of
+from benchmarks.measure import Floor, Row, Sample, at_most, median_of, seconds
 
 SCALES = (1, 10, 100)
-_THREADS, _TURNS = 50, 200
 FLAT = 1.5
 """What stays flat may be so many times slower on a hundred times the data: caches are only so large."""
 
@@ -22,70 +24,118 @@ FLAT = 1.5
 class _Asked:
     key: str
     what: str
-    unit: str
-    factor: float
     run: Callable[[int], float]
-    bound: float = FLAT
+    unit: str = "ms"
+    factor: float = 1e3
+    rounds: int = 9
+    linear: bool = False
+    """It has to grow with the data, and is told per piece of it."""
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     """One row a request: the largest scale against the smallest."""
-    scales = SCALES[:2] if bench.quick else SCALES
+    threads, turns = (30, 100) if bench.quick else (50, 200)
     roots = {
-        scale: Roots(bench.place / f"x{scale}", threads=_THREADS * scale, turns=_TURNS * scale) for scale in scales
+        scale: Roots(bench.place / f"x{scale}", threads=threads * scale, turns=turns * scale, turns_each=4)
+        for scale in SCALES
     }
     with ExitStack() as opened:
-        many = {scale: opened.enter_context(Host(roots[scale].many())) for scale in scales}
-        deep = {scale: opened.enter_context(Host(roots[scale].deep())) for scale in scales}
+        many = {scale: opened.enter_context(Host(roots[scale].many())) for scale in SCALES}
+        deep = {scale: opened.enter_context(Host(roots[scale].deep())) for scale in SCALES}
         story = Story(31)
         for host in deep.values():
             _append(host, {"type": "turn.started", "payload": {"turnId": story.an_id()}})
 
         def asking(hosts: dict[int, Host], method: str, **params: Any) -> Callable[[int], float]:
-            return lambda scale: median_of(20, lambda: hosts[scale].reply_to(hosts[scale].request(method, params)))
+            return lambda scale: median_of(10, lambda: hosts[scale].reply_to(hosts[scale].request(method, params)))
 
         def appending(scale: int) -> float:
             host = deep[scale]
             lines = [_line(host, {"type": "item.completed", "payload": {"item": story.item("agentMessage")}})]
             return median_of(1, lambda: host.reply_to(lines[0]))
 
+        def once(scale: int, method: str, **params: Any) -> float:
+            host = deep[scale]
+            line = host.request(method, {"threadId": "deep", **params})
+            return seconds(lambda: host.reply_to(line)) / scale
+
         oldest: dict[str, Any] = {"threadId": "deep", "limit": 50, "sortDirection": "asc"}
+        of = f"{turns} turns"
         asked = [
-            _Asked("list", "`thread/list` of 25", "ms", 1e3, asking(many, "thread/list")),
+            _Asked("list", "`thread/list` of 25", asking(many, "thread/list")),
+            _Asked("list.cwd", "`thread/list` of 3, by cwd", asking(many, "thread/list", cwd="/workspace3", limit=3)),
             _Asked(
-                "list.cwd", "`thread/list` of 25, by cwd", "ms", 1e3, asking(many, "thread/list", cwd="/workspace3")
+                "list.search", "`thread/list` of 3, by a word", asking(many, "thread/list", searchTerm="e", limit=3)
             ),
-            _Asked("turns", "the oldest 50 turns of a thread", "ms", 1e3, asking(deep, "thread/turns/list", **oldest)),
-            _Asked("items", "the oldest 50 items of a thread", "ms", 1e3, asking(deep, "thread/items/list", **oldest)),
-            _Asked("append", "one durable append to that thread", "ms", 1e3, appending),
+            _Asked("turns", "the oldest 50 turns of a thread", asking(deep, "thread/turns/list", **oldest)),
+            _Asked("items", "the oldest 50 items of a thread", asking(deep, "thread/items/list", **oldest)),
+            _Asked("events", "its first 50 events", asking(deep, "thread/events/list", threadId="deep", limit=50)),
+            _Asked("append", "one durable append to that thread", appending),
+            _Asked(
+                "read",
+                f"whole `thread/read`, per {of}",
+                lambda scale: once(scale, "thread/read", includeTurns=True),
+                linear=True,
+                rounds=5,
+            ),
+            _Asked(
+                "fork",
+                f"`thread/fork`, per {of}",
+                lambda scale: once(scale, "thread/fork", excludeTurns=True),
+                linear=True,
+                rounds=3,
+            ),
         ]
         for each in asked:
-            yield _row(bench, each, scales)
-        grown = {scale: host.resident / (1 << 20) for scale, host in deep.items()}
+            yield _row(bench, each)
+        grown = {scale: host.resident / (1 << 20) for scale, host in many.items()}
     yield _row(
         bench,
         _Asked(
             "start",
             "start to first `thread/list`",
-            "ms",
-            1e3,
             lambda scale: spawn_until_reply(roots[scale].many(), "thread/list"),
         ),
-        scales,
     )
-    yield _row(bench, _Asked("resident", "resident after all that", "MiB", 1, lambda scale: grown[scale]), scales)
+    yield _row(
+        bench,
+        _Asked(
+            "rebuild",
+            f"the same without a database, until all is known, per {threads} threads",
+            lambda scale: _rebuilt(roots[scale].many()) / scale,
+            rounds=3,
+            linear=True,
+        ),
+    )
+    yield _row(bench, _Asked("resident", "resident after all those lists", lambda scale: grown[scale], "MiB", 1))
 
 
-def _row(bench: Bench, asked: _Asked, scales: tuple[int, ...]) -> Row:
-    found = in_turns(bench.rounds(9), {str(scale): lambda scale=scale: asked.run(scale) for scale in scales})
-    by_scale: dict[int, Sample] = {scale: found[str(scale)].times(asked.factor) for scale in scales}
+def _rebuilt(root: Path) -> float:
+    shutil.rmtree(root / "sqlite")
+
+    def run() -> None:
+        with Host(root) as host:
+            host.call("thread/list")
+            while host.call("server/status")["projectionLag"]:
+                time.sleep(0.005)
+
+    return seconds(run)
+
+
+def _row(bench: Bench, asked: _Asked) -> Row:
+    found = bench.in_turns(
+        asked.rounds,
+        {str(scale): lambda scale=scale: asked.run(scale) for scale in SCALES},
+        warm_up=0 if asked.linear else 1,
+    )
+    by_scale: dict[int, Sample] = {scale: found[str(scale)].times(asked.factor) for scale in SCALES}
     return Row(
         f"growth.{asked.key}",
-        f"{asked.what}, on {scales[-1]} × the data",
+        f"{asked.what}, on {SCALES[-1]} × the data",
         asked.unit,
-        by_scale[scales[-1]],
-        tuple(Floor(f"{scale} ×", by_scale[scale]) for scale in scales[:-1]),
-        (at_most(asked.bound),),
+        by_scale[SCALES[-1]],
+        tuple(Floor(f"{scale} ×", by_scale[scale]) for scale in SCALES[:-1]),
+        (at_most(FLAT),),
     )
 
 

@@ -100,18 +100,21 @@ class Story:
 
 SHORT = ("userMessage", "commandExecution", "agentMessage")
 LONG = ("userMessage", "reasoning", "commandExecution", "mcpToolCall", "agentMessage")
+EVENTS_OF_LONG = len(LONG) + 3
+"""With its begin, its usage and its end."""
 
 
 class Roots:
     """Data roots that several rows read, made when the first of them asks."""
 
-    def __init__(self, place: Path, *, threads: int, turns: int) -> None:
-        self._place = place
+    def __init__(self, place: Path, *, threads: int, turns: int, turns_each: int = 20) -> None:
+        """`turns`: of the long thread; `turns_each`: of each of the many."""
+        self._place, self._turns_each = place, turns_each
         self.threads, self.turns = threads, turns
 
     @cache  # noqa: B019 - as long as the run
     def many(self) -> Path:
-        """Many threads of 20 turns."""
+        """Many threads of a few turns."""
         root = self._place / "many"
         story = Story(1)
         with Host(root) as host:
@@ -120,7 +123,7 @@ class Roots:
                 for number in range(self.threads):
                     thread_id = f"thread-{number:06d}"
                     yield host.request("thread/start", {"threadId": thread_id, "cwd": f"/workspace{number % 10}"})
-                    events = [event for turn in story.turns(20, *SHORT) for event in turn]
+                    events = [event for turn in story.turns(self._turns_each, *SHORT) for event in turn]
                     yield host.request(
                         "agentSession/runtimeEvents/append", {"sessionId": thread_id, "runtimeEvents": events}
                     )
@@ -129,16 +132,20 @@ class Roots:
                 host.reply_to(line)
         return root
 
-    @cache  # noqa: B019
     def deep(self) -> Path:
         """One thread, `deep`, of many turns with five items each."""
-        root = self._place / "deep"
+        return self.of_turns(self.turns)
+
+    @cache  # noqa: B019
+    def of_turns(self, turns: int) -> Path:
+        """The same of so many turns."""
+        root = self._place / f"deep-{turns}"
         story = Story(2)
         with Host(root) as host:
             host.call("thread/start", threadId="deep")
 
             def lines() -> Iterator[bytes]:
-                for _ in range(0, self.turns, 125):
+                for _ in range(0, turns, 125):
                     events = [event for turn in story.turns(125, *LONG) for event in turn]
                     yield host.request(
                         "agentSession/runtimeEvents/append", {"sessionId": "deep", "runtimeEvents": events}

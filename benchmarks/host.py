@@ -56,6 +56,12 @@ def environment() -> dict[str, str]:
     return found
 
 
+def packaged() -> Path | None:
+    """The program that `make binary` builds, if it was built."""
+    found = ROOT / "dist" / "lockstitch" / ("lockstitch.exe" if os.name == "nt" else "lockstitch")
+    return found if found.exists() else None
+
+
 class Pipe:
     """A child that answers lines with lines."""
 
@@ -126,13 +132,25 @@ class Pipe:
 class Host(Pipe):
     """A sidecar on a data root."""
 
-    def __init__(self, data_root: Path, *, greet: bool = True, listen: bool = False) -> None:
-        """`listen`: take notifications of the threads that this host starts."""
+    def __init__(
+        self,
+        data_root: Path,
+        *,
+        greet: bool = True,
+        listen: bool = False,
+        command: Sequence[str] | None = None,
+        extra: dict[str, str] | None = None,
+    ) -> None:
+        """`listen`: take notifications of the threads that this host starts; `extra`: more of an environment."""
         self._next = 0
         self._unwanted = () if listen else NOTIFICATIONS
-        super().__init__([*sidecar_command(), "--data-dir", str(data_root), "--log-level", "error"])
+        self._extra = extra or {}
+        super().__init__([*(command or sidecar_command()), "--data-dir", str(data_root), "--log-level", "error"])
         if greet:
             self.greet()
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), **self._extra}
 
     def greet(self) -> None:
         """Say `initialize` and wait for the reply."""
@@ -210,10 +228,10 @@ def _status(process: int | str, name: str) -> int:
     return 0
 
 
-def spawn_until_reply(data_root: Path, *methods: str) -> float:
+def spawn_until_reply(data_root: Path, *methods: str, command: Sequence[str] | None = None) -> float:
     """Seconds from spawning a sidecar to the reply to the last of the methods; `initialize` comes before them."""
     start = time.perf_counter()
-    with Host(data_root) as host:
+    with Host(data_root, command=command) as host:
         for method in methods:
             host.reply_to(host.request(method, {}))
         took = time.perf_counter() - start

@@ -10,7 +10,7 @@ from benchmarks.bench import Bench
 from benchmarks.codex_history import write_home, write_session
 from benchmarks.database import import_session
 from benchmarks.host import Host, decode
-from benchmarks.measure import Floor, Goal, Row, Sample, in_turns, seconds
+from benchmarks.measure import Floor, Goal, Row, Sample, seconds
 
 _MIB = 1 << 20
 _LARGE = 500 * _MIB
@@ -33,7 +33,7 @@ def _scanned(bench: Bench) -> Iterator[Row]:
             if len(found["threads"]) != 500 or found["nextCursor"] is None:
                 raise RuntimeError("a scan did not find the sessions")
 
-        taken = in_turns(bench.rounds(9), {"scan": lambda: seconds(scan)})
+        taken = bench.in_turns(9, {"scan": lambda: seconds(scan)})
     yield Row("import.scan", f"scan of {count:,} sessions", "s", taken["scan"], goals=(Goal("ours", 1),))
     shutil.rmtree(home)
 

@@ -83,8 +83,9 @@ class Row:
     ours: Sample
     floors: tuple[Floor, ...] = ()
     goals: tuple[Goal, ...] = ()
-    """Reaching one of them is enough."""
+    """Reaching one of them is enough, unless `every` says otherwise."""
     note: str = ""
+    every: bool = False
     ratio: Sample | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,12 +94,27 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        return any(goal.is_met(self) for goal in self.goals) if self.goals else None
+        if not self.goals:
+            return None
+        return (all if self.every else any)(goal.is_met(self) for goal in self.goals)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A row that this machine cannot give, and why."""
+
+    what: str
+    why: str
 
 
 def at_most(times: float) -> Goal:
     """At most so many times the floor."""
     return Goal("ratio", times)
+
+
+def below(value: float) -> Goal:
+    """Ours is at most that, in the row's unit."""
+    return Goal("ours", value)
 
 
 def at_least(times: float) -> Goal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 from benchmarks.bench import Bench
 from benchmarks.host import Host
@@ -39,14 +40,27 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 
 def _idle(bench: Bench) -> Iterator[Row]:
-    length = 1.0 if bench.quick else 2.0
-    with Host(bench.place / "idle") as host:
-        host.call("server/status")
-        time.sleep(0.5)
-        cpu, switches = host.processor_seconds, host.switches
-        time.sleep(length)
-        cpu, switches = host.processor_seconds - cpu, host.switches - switches
-    yield Row(
-        "idle.wakeups", "wake-ups while idle", "per s", Sample((switches / length,)), goals=(Goal("ours", 1),),
-        note=f"{cpu * 1e3:.0f} ms of processor time in {length:.0f} s",
-    )  # fmt: skip
+    """Alone; and while it is subscribed and another process lives on the data root."""
+    length = 3.0 if bench.quick else 10.0
+    root = bench.place / "idle"
+    looks = "a look goes to a thread of the pool and back: up to four wake-ups"
+    for key, what, watched, others, goals, note in (
+        ("idle", "wake-ups while idle", False, 0, (Goal("ours", 1.2),), ""),
+        ("idle.watched", "the same, subscribed to a thread: one look a second", True, 0, (Goal("ours", 4.4),), looks),
+        ("idle.others", "the same, another process on the data root: four looks a second", True, 1, (), looks),
+    ):
+        with ExitStack() as opened:
+            host = opened.enter_context(Host(root, listen=watched))
+            host.call("server/status")
+            if watched:
+                host.call("thread/start")
+            for _ in range(others):
+                opened.enter_context(Host(root)).call("server/status")
+            time.sleep(1.0)
+            cpu, switches = host.processor_seconds, host.switches
+            time.sleep(length)
+            cpu, switches = host.processor_seconds - cpu, host.switches - switches
+        yield Row(
+            f"memory.{key}", what, "per s", Sample((switches / length,)), goals=goals,
+            note="; ".join(filter(None, (f"{cpu * 1e3:.0f} ms of processor time in {length:.0f} s", note))),
+        )  # fmt: skip

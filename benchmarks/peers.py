@@ -18,7 +18,7 @@ from benchmarks.bench import Bench
 from benchmarks.codex_history import write_home
 from benchmarks.histories import database
 from benchmarks.host import ROOT, Host, Pipe, RequestFailedError, decode, encode, spawn_until_reply
-from benchmarks.measure import Floor, Goal, Row, Sample, at_least, at_most, in_turns, median_of, seconds
+from benchmarks.measure import Floor, Goal, Row, Sample, at_least, at_most, median_of, seconds
 
 _MIB = 1 << 20
 _WINDOW = 100
@@ -152,8 +152,8 @@ def _starts(bench: Bench, home: Path, root: Path) -> Iterator[Row]:
     def forget_ours() -> None:
         shutil.rmtree(database(root).parent)
 
-    found = in_turns(
-        bench.rounds(9),
+    found = bench.in_turns(
+        9,
         {
             "peer": lambda: start(listed=False),
             "ours": lambda: spawn_until_reply(root),
@@ -162,7 +162,7 @@ def _starts(bench: Bench, home: Path, root: Path) -> Iterator[Row]:
         },
         within=15,
     )
-    gone = in_turns(
+    gone = bench.in_turns(
         3,
         {
             "peer": without_index(forget_theirs, lambda: start(listed=True)),
@@ -209,8 +209,8 @@ def _lists(bench: Bench, host: Host, peer: Codex) -> Iterator[Row]:
         mine = host.request("thread/list", params)
         theirs = peer.request("thread/list", params)
         indexed = peer.request("thread/list", {**params, "useStateDbOnly": True})
-        found = in_turns(
-            bench.rounds(9),
+        found = bench.in_turns(
+            9,
             {
                 "ours": lambda line=mine: median_of(10, lambda: host.reply_to(line)),
                 "peer": lambda line=theirs: median_of(5, lambda: peer.reply_to(line)),
@@ -244,8 +244,8 @@ def _cheapest(bench: Bench, host: Host, peer: Codex) -> Iterator[Row]:
 
         return lambda: seconds(run)
 
-    found = in_turns(
-        bench.rounds(7),
+    found = bench.in_turns(
+        7,
         {
             "ours": sequential(host, mine),
             "peer": sequential(peer, theirs),
@@ -303,7 +303,7 @@ def _long(bench: Bench, turns: int) -> Iterator[Row]:
                 1,
             ),
         ):
-            found = in_turns(
+            found = bench.in_turns(
                 3,
                 {
                     name: lambda name=name, line=line: seconds(lambda: pipes[name].reply_to(line))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.append import CHILDREN
 from benchmarks.bench import Bench
 from benchmarks.host import Host, Pipe
-from benchmarks.measure import Floor, Goal, Row, at_least, in_turns, seconds
+from benchmarks.measure import Floor, Goal, Row, at_least, seconds
 
 _COUNT = 2000
 _WINDOW = 100
@@ -18,8 +18,8 @@ def rows(bench: Bench) -> Iterator[Row]:
     with Host(bench.place / "ping") as host, Pipe([sys.executable, "-I", CHILDREN, "echo"]) as echo:
         host.call("server/status")
         lines = [host.request("server/status", {}) for _ in range(_COUNT)]
-        found = in_turns(
-            bench.rounds(9),
+        found = bench.in_turns(
+            9,
             {
                 "echo": lambda: seconds(_sequential(echo, lines)),
                 "ours": lambda: seconds(_sequential(host, lines)),

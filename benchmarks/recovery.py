@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.bench import Bench
 from benchmarks.histories import LONG, Story, rollouts
 from benchmarks.host import Host, spawn_until_reply
-from benchmarks.measure import Floor, Row, in_turns, seconds
+from benchmarks.measure import Floor, Row, seconds
 from benchmarks.start import BARE, bare
 from lockstitch.rollout.line import Draft, encode_append, is_sound
 
@@ -18,6 +18,7 @@ _MIB = 1 << 20
 _THREAD_BYTES = 210_000
 """A rollout's size: 5,000 of them are 1 GB."""
 _EVENTS = 2_000
+LARGE_THREADS = 5_000
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -31,7 +32,7 @@ def _sums(bench: Bench) -> Iterator[Row]:
     payload = b'{"item":{"type":"agentMessage","id":"m","text":"' + story.text(380, 420).encode() + b'"}}'
     at = "2026-12-01T00:00:00.000000Z"
     drafts = [Draft("item.completed", payload, f"evt_{number:032d}", at, "turn-1") for number in range(_EVENTS)]
-    lines = [line.data[:-1] for line in encode_append(1, drafts, b"")]
+    lines = [line[:-1] for line in encode_append(1, drafts, b"").lines]
 
     def joined() -> None:
         b"".join(part for line in lines for part in (line[:200], line[200:-26], line[-26:], b"\n"))
@@ -42,8 +43,8 @@ def _sums(bench: Bench) -> Iterator[Row]:
             assert is_sound(line, before)
             before = line[-18:-2]
 
-    found = in_turns(
-        bench.rounds(15),
+    found = bench.in_turns(
+        15,
         {
             "plain": lambda: seconds(joined),
             "encode": lambda: seconds(lambda: encode_append(1, drafts, b"")),
@@ -58,8 +59,9 @@ def _sums(bench: Bench) -> Iterator[Row]:
 
 def _starts(bench: Bench) -> Iterator[Row]:
     root = bench.place / "large"
-    threads = 250 if bench.quick else 5_000
-    _fill(root, threads)
+    threads = LARGE_THREADS // 20 if bench.quick else LARGE_THREADS
+    if not root.exists():
+        fill(root, threads)
     weight = sum(path.stat().st_size for path in rollouts(root)) / _MIB
     victim = rollouts(root)[0]
 
@@ -67,8 +69,8 @@ def _starts(bench: Bench) -> Iterator[Row]:
         _kill_during_an_append(root, victim)
         return spawn_until_reply(root, "thread/list")
 
-    found = in_turns(
-        bench.rounds(9),
+    found = bench.in_turns(
+        9,
         {
             "bare": lambda: seconds(bare),
             "open": lambda: spawn_until_reply(root, "thread/list"),
@@ -84,7 +86,8 @@ def _starts(bench: Bench) -> Iterator[Row]:
         yield Row(f"recovery.{key}", f"{what}, {of}", "ms", found[key].times(1e3), floors)
 
 
-def _fill(root: Path, threads: int) -> None:
+def fill(root: Path, threads: int) -> None:
+    """Make a data root of so many threads of 200 KB."""
     events: list[dict[str, Any]] = []
     for turn in Story(8).turns(200, *LONG):
         events += turn

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.histories import Story
 from benchmarks.host import Host
-from benchmarks.measure import Floor, Row, in_turns, seconds
+from benchmarks.measure import Floor, Row, seconds
 
 _FILES = 100
 _VERSIONS = ("one", "two")
@@ -45,7 +45,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         if shutil.which("git"):
             commits = cycle(_repository(theirs, contents))
             runs["git"] = lambda: seconds(lambda: _git(theirs, "checkout", "--quiet", next(commits), "--", "."))
-        found = in_turns(bench.rounds(12), runs)
+        found = bench.in_turns(12, runs)
     floors = (Floor("`git checkout <commit> -- .`, which forces nothing to the disk", found["git"].times(1e3)),)
     yield Row(
         "rewind",

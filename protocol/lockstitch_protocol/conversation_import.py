@@ -119,6 +119,13 @@ class ImportOutcome(Shape):
     checkpoints: Count = Field(description="File checkpoints that are new.")
     skipped: Count = Field(description="Lines that hold nothing to keep.")
     damaged: Count = Field(description="Lines that could not be read.")
+    shared_items: Count | None = Field(
+        default=None,
+        description="Items that are left out, since other threads of the conversation have them.",
+    )
+    forked_from_id: str | None = Field(
+        default=None, description="The thread that this one goes on from: the session began with a copy of its lines."
+    )
 
 
 class ImportJob(Shape):

@@ -1,4 +1,4 @@
-"""Writes `schemas/` from the registry, or says which file is not what the registry gives.
+"""Writes `schemas/`, and `plain_params.py` beside it, from the registry, or says which file is not what it gives.
 
 Invariant: the same registry gives the same bytes on every machine; Node is needed for `typescript/types.d.ts`
 only, and its packages are pinned.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from lockstitch_protocol.plain_source import plain_params_source
 from lockstitch_protocol.schema_documents import Documents, tidy_typescript, to_json
 
 PACKAGES = {"json-schema-to-typescript": "15.0.4", "prettier": "3.5.3"}
@@ -21,6 +22,7 @@ PACKAGES = {"json-schema-to-typescript": "15.0.4", "prettier": "3.5.3"}
 TYPES = "typescript/types.d.ts"
 _BANNER = "/* Generated from lockstitch_protocol by `python -m lockstitch_protocol.generate`. Do not edit. */\n\n"
 _DEFAULT_DIRECTORY = Path(__file__).resolve().parents[2] / "schemas"
+_PLAIN_PARAMS = Path(__file__).with_name("plain_params.py")
 
 
 def plain_files(documents: Documents) -> dict[str, str]:
@@ -93,8 +95,11 @@ def main(arguments: list[str] | None = None) -> int:
         files[TYPES] = typescript_types(documents)
     if not options.check:
         write(options.output, files, with_typescript=with_typescript)
+        _PLAIN_PARAMS.write_bytes(plain_params_source().encode())
         return 0
     found = differences(options.output, files, with_typescript=with_typescript)
+    if _PLAIN_PARAMS.read_bytes() != plain_params_source().encode():
+        found.append(f"{_PLAIN_PARAMS.name} differs")
     for line in found:
         sys.stderr.write(f"{line}; run python -m lockstitch_protocol.generate\n")
     return 1 if found else 0

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel
-
 from lockstitch_protocol.later import LaterModule, LaterName
-from lockstitch_protocol.wire import Empty
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from lockstitch_protocol import (
         agent_session,
         artifact,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
         thread_export,
         thread_params,
         turn,
+        wire,
         worker,
     )
 else:
@@ -55,6 +55,7 @@ else:
     thread_export = LaterModule("lockstitch_protocol.thread_export")
     thread_params = LaterModule("lockstitch_protocol.thread_params")
     turn = LaterModule("lockstitch_protocol.turn")
+    wire = LaterModule("lockstitch_protocol.wire")
     worker = LaterModule("lockstitch_protocol.worker")
 
 
@@ -100,14 +101,14 @@ def _change(name: str, params: type[BaseModel], result: type[BaseModel], summary
 
 
 def _signal(name: str, params: type[BaseModel], summary: str) -> Method:
-    return Method(name, params, Empty, "0.1.0", False, summary, notification=True)
+    return Method(name, params, wire.Empty, "0.1.0", False, summary, notification=True)
 
 
 METHODS: Final[dict[str, Method]] = _table(
     _read("initialize", initialize.InitializeParams, initialize.InitializeResult, "Open the connection."),
     _signal("initialized", server.NoParams, "The client has read the reply to initialize."),
     _read("server/status", server.NoParams, server.ServerStatusResult, "How the process is doing."),
-    _read("shutdown", server.NoParams, Empty, "Store and answer everything; then close stdin or send exit."),
+    _read("shutdown", server.NoParams, wire.Empty, "Store and answer everything; then close stdin or send exit."),
     _signal("exit", server.NoParams, "End as if stdin had ended."),
     _signal("$/cancelRequest", server.CancelParams, "Cancel a request, if it is not yet being stored."),
     _change(
@@ -133,7 +134,7 @@ METHODS: Final[dict[str, Method]] = _table(
     _change(
         "thread/resume", thread_params.ThreadResumeParams, thread.ThreadResumeResult, "Open a thread and subscribe."
     ),
-    _read("thread/unsubscribe", thread_params.ThreadParams, Empty, "Stop the notifications of a thread."),
+    _read("thread/unsubscribe", thread_params.ThreadParams, wire.Empty, "Stop the notifications of a thread."),
     _change("thread/fork", thread_params.ThreadForkParams, thread.ThreadOpened, "Copy a thread up to a turn."),
     _change("thread/name/set", thread_params.ThreadNameSetParams, thread.ThreadResult, "Name a thread."),
     _change(
@@ -142,9 +143,9 @@ METHODS: Final[dict[str, Method]] = _table(
         thread.ThreadResult,
         "Change what is known about a thread, or link it to a workspace.",
     ),
-    _change("thread/archive", thread_params.ThreadParams, Empty, "Put a thread away."),
+    _change("thread/archive", thread_params.ThreadParams, wire.Empty, "Put a thread away."),
     _change("thread/unarchive", thread_params.ThreadParams, thread.ThreadResult, "Take a thread out of the archive."),
-    _change("thread/delete", thread_params.ThreadParams, Empty, "Remove a thread and all that only it needs."),
+    _change("thread/delete", thread_params.ThreadParams, wire.Empty, "Remove a thread and all that only it needs."),
     _change(
         "thread/rollback",
         thread_params.ThreadRollbackParams,
@@ -171,7 +172,7 @@ METHODS: Final[dict[str, Method]] = _table(
         "Take in a thread that thread/export wrote.",
     ),
     _change("turn/start", turn.TurnStartParams, turn.TurnStartResult, "Open a turn with the user's message."),
-    _change("turn/interrupt", turn.TurnInterruptParams, Empty, "End the open turn as interrupted."),
+    _change("turn/interrupt", turn.TurnInterruptParams, wire.Empty, "End the open turn as interrupted."),
     _change("turn/steer", turn.TurnSteerParams, turn.TurnSteerResult, "Add a user message to the open turn."),
     _read("turn/receipt/read", receipt.ReceiptReadParams, receipt.Receipt, "What a turn did, from durable facts."),
     _change("worker/start", worker.WorkerStartParams, worker.Worker, "Begin a worker, under a lease."),
@@ -184,8 +185,8 @@ METHODS: Final[dict[str, Method]] = _table(
     _change("session.resume", session_facade.SessionResumeParams, thread.ThreadResumeResult, "As thread/resume."),
     _change("session.rename", session_facade.SessionRenameParams, thread.ThreadResult, "As thread/name/set."),
     _change("session.fork", session_facade.SessionForkParams, thread.ThreadOpened, "As thread/fork."),
-    _change("session.archive", session_facade.SessionParams, Empty, "As thread/archive."),
-    _change("session.delete", session_facade.SessionParams, Empty, "As thread/delete."),
+    _change("session.archive", session_facade.SessionParams, wire.Empty, "As thread/archive."),
+    _change("session.delete", session_facade.SessionParams, wire.Empty, "As thread/delete."),
     _change(
         "agentSession/start",
         agent_session.AgentSessionStartParams,
@@ -231,7 +232,7 @@ METHODS: Final[dict[str, Method]] = _table(
     _change(
         "agentSession/turn/cancel",
         agent_session.AgentSessionTurnCancelParams,
-        Empty,
+        wire.Empty,
         "End the open turn as interrupted.",
     ),
     _change(

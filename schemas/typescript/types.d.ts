@@ -3675,6 +3675,14 @@ export interface ImportOutcome {
    * Lines that could not be read.
    */
   damaged: number;
+  /**
+   * Items that are left out, since other threads of the conversation have them.
+   */
+  sharedItems?: number;
+  /**
+   * The thread that this one goes on from: the session began with a copy of its lines.
+   */
+  forkedFromId?: string;
 }
 /**
  * Params of conversationImport/job/cancel. A job that has ended is answered as it is.

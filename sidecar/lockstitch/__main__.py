@@ -36,12 +36,13 @@ def sidecar(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _load() -> Application:
+    from lockstitch.operations.plain_params import read_plain
     from lockstitch.operations.runtime import Runtime
     from lockstitch.operations.table import OPERATIONS, PLAIN_FORMS
     from lockstitch.rpc.application import ENDED_EARLY, Application
     from lockstitch_protocol.methods import METHODS
 
-    return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY, PLAIN_FORMS)
+    return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY, PLAIN_FORMS, read_plain)
 
 
 def _say(descriptor: int, text: str) -> None:
@@ -62,8 +63,14 @@ def main() -> int:
 
         return read_rollouts(sys.argv[2:])
     from lockstitch.cli.main import main as run
+    from lockstitch.cli.outcome import INTERRUPTED
 
-    return run(sys.argv[1:])
+    status = run(sys.argv[1:])
+    if status == INTERRUPTED:
+        from lockstitch.platform.interrupted import end_as_interrupted
+
+        end_as_interrupted()
+    return status
 
 
 if __name__ == "__main__":

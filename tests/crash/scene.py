@@ -183,7 +183,7 @@ def take_in(scene: Scene, thread: str) -> None:
     started = Draft("thread.started", encode({"format": 1, "threadId": made}), f"{made}-1", AT)
     notes = [Draft("host.note", encode({"text": BIG}), f"{made}-{n}", AT) for n in range(2, 5)]
     path = scene.workspace / f"{made}.jsonl"
-    path.write_bytes(b"".join(line.data for line in encode_append(1, [started, *notes], b"")))
+    path.write_bytes(b"".join(encode_append(1, [started, *notes], b"").lines))
     scene.pending["new"] = [made]
     assert scene.host.call("thread/import", path=str(path))["imported"] == 4
     scene.answered[made] = [f"{made}-{n}" for n in range(1, 5)]

@@ -126,6 +126,7 @@ def _import_everything() -> None:
     import lockstitch.operations.table
     import lockstitch.rpc.application
     import lockstitch.rpc.dispatch
+    import lockstitch.rpc.general
     import lockstitch.rpc.life
     import lockstitch.rpc.serve  # noqa: F401
     from lockstitch_protocol.methods import METHODS

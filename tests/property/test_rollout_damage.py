@@ -35,9 +35,9 @@ def rollout(appends: list[list[int]]) -> list[bytes]:
     for payloads in appends:
         first = len(lines) + 1
         drafts = [Draft("acme.event", PAYLOADS[p], f"evt_{first + n}", AT, "turn_1") for n, p in enumerate(payloads)]
-        for encoded in encode_append(first, drafts, previous):
-            lines.append(encoded.data[:-1])
-            previous = encoded.sum
+        made = encode_append(first, drafts, previous)
+        lines += [line[:-1] for line in made.lines]
+        previous = made.sum
     return lines
 
 

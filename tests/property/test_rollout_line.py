@@ -87,13 +87,13 @@ def test_a_line_reads_back_as_it_was_written(
 @given(st.lists(drafts, min_size=1, max_size=5), hexes)
 def test_an_append_chains_as_a_stranger_computes_it(many: list[Draft], req: str) -> None:
     """The rule of the format, in the four lines a stranger would write."""
-    lines = encode_append(7, many, b"", req)
+    made = encode_append(7, many, b"", req)
     previous = b""
-    for line in b"".join(encoded.data for encoded in lines).split(b"\n")[:-1]:
+    for line in b"".join(made.lines).split(b"\n")[:-1]:
         head, _, tail = line.rpartition(b',"sum":"')
         previous = hashlib.sha256(previous + head).hexdigest()[:16].encode()
         assert tail == previous + b'"}'
-    read = [parse_line(encoded.data[:-1]) for encoded in lines]
+    read = [parse_line(line[:-1]) for line in made.lines]
     assert [line.sequence for line in read] == list(range(7, 7 + len(many)))
     assert [line.more for line in read] == list(range(len(many)))[::-1]
     assert [line.req for line in read] == [None] * (len(many) - 1) + [req]

@@ -15,13 +15,14 @@ from tests.unit.protocol_examples import ITEMS
 from lockstitch.codec import decode, encode
 from lockstitch.operations.append_request import SentAppend, plain_append
 from lockstitch.operations.incoming import incoming_events
-from lockstitch.rollout.line import Draft, encode_append
+from lockstitch.rollout.line import Draft, encode_append, parse_line, payload_span
 from lockstitch.timeline.admission import Admission, Surroundings
 from lockstitch.timeline.database import WAL_PAGES, Database
-from lockstitch.timeline.events import event_of_draft, events_of_lines
+from lockstitch.timeline.events import event_of_draft, events_of_append
 from lockstitch.timeline.incoming import Incoming
-from lockstitch.timeline.payloads import read_item
-from lockstitch.timeline.reducer import moment_of
+from lockstitch.timeline.payloads import ItemDraft, known_item, read_item
+from lockstitch.timeline.reduce_append import reduce_append
+from lockstitch.timeline.reducer import MARK_EVERY, Fact, moment_of, reduce
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.segments import Segments
 from lockstitch.timeline.state import ThreadState
@@ -54,13 +55,76 @@ def test_plain_items_are_stored_as_others_are(type_: str, at: str | None) -> Non
         quick.add(event)
     for event in incoming_events([RuntimeEventInput.model_validate(event) for event in sent], None):
         general.add(event)
-    assert len(quick.items) > len(ITEMS) // 2, "most examples should have the plain form"
+    known = {n: known_item(draft) for n, draft in enumerate(quick.drafts) if isinstance(draft, ItemDraft)}
+    assert len(known) > len(ITEMS) // 2, "most examples should have the plain form"
     for one, other in zip(quick.drafts, general.drafts, strict=True):
         assert (one.type, one.at, one.turn_id, one.item_id) == (other.type, other.at, other.turn_id, other.item_id)
         assert decode(one.payload) == decode(other.payload)
         assert moment_of(one.at, one.payload) == moment_of(other.at, other.payload)
-    for number, known in quick.items.items():
-        assert known == read_item(quick.drafts[number].payload)
+    for number, found in known.items():
+        assert found == read_item(quick.drafts[number].payload)
+
+
+@pytest.mark.parametrize("bad", ["a b", "a\nb", "", "-a", "a" * 129])
+def test_an_id_that_is_none_is_left_to_the_model(bad: str) -> None:
+    item = {"type": "agentMessage", "id": "a", "text": "x"}
+    for event in (
+        {"type": "item.completed", "payload": {"item": {**item, "id": bad}}},
+        {"type": "item.completed", "payload": {"item": item}, "eventId": bad},
+        {"type": "turn.started", "payload": {"turnId": bad}},
+    ):
+        sent = {"sessionId": "t", "runtimeEvents": [{"type": "acme.note"}, event]}
+        assert plain_append(msgspec.json.decode(encode(sent), type=SentAppend)) is None
+
+
+@pytest.mark.parametrize(
+    "payload", ['{"inputTokens":1.0}', '{"inputTokens":-1}', '{"inputTokens":true}', '{"inputTokens":1,"model":"m"}']
+)
+def test_usage_of_another_form_is_read_as_it_was_sent(payload: str) -> None:
+    sent = b'{"sessionId":"t","runtimeEvents":[{"type":"provider.usage","payload":%b}]}' % payload.encode()
+    plain = plain_append(msgspec.json.decode(sent, type=SentAppend))
+    assert plain is not None
+    assert not isinstance(plain.runtime_events[0], Incoming), "it is checked like any other"
+
+
+def test_rows_of_an_append_are_those_of_its_events_one_by_one() -> None:
+    item = {"type": "agentMessage", "id": "Item_1", "text": "a"}
+    prompt = {"type": "userMessage", "id": "item_0", "content": [{"type": "text", "text": "hello"}]}
+    tokens = {"inputTokens": 1, "cachedInputTokens": 2, "outputTokens": 3, "reasoningOutputTokens": 4}
+    events: list[dict[str, Any]] = [
+        {"type": "item.completed", "payload": {"item": prompt}},
+        *({"type": "item.completed", "payload": {"item": each}} for each in ITEMS),
+        {"type": "item.started", "payload": {"item": item}},
+        {"type": "item.completed", "payload": {"item": {**item, "id": "iTEM_1", "text": "b"}}, "eventId": "mine_1"},
+        {"type": "item.completed", "payload": {"item": {**item, "id": "item_2"}}, "eventId": "mine_2"},
+        {"type": "item.completed", "payload": {"item": {**item, "id": "item_3"}}, "at": "2026-11-30T00:00:00Z"},
+        {"type": "provider.usage", "payload": tokens},
+        {"type": "turn.completed", "payload": {}},
+        {"type": "turn.started", "payload": {"turnId": "turn_2"}},
+        *({"type": "item.completed", "payload": {"item": {**item, "id": f"many_{n}"}}} for n in range(2 * MARK_EVERY)),
+        {"type": "provider.usage", "payload": tokens | {"costUsd": 0.5}},
+        {"type": "turn.failed", "payload": {"usage": tokens}},
+    ]
+    plain = plain_append(msgspec.json.decode(encode({"sessionId": "t", "runtimeEvents": events}), type=SentAppend))
+    assert plain is not None
+    quick = admission()
+    for event in incoming_events(plain.runtime_events, None):
+        quick.add(event)
+    made = encode_append(1, quick.drafts, b"", "f" * 32)
+    end = reduce_append(quick.state, quick.drafts, made, req="f" * 32, now=quick.now())
+    slow = admission().state
+    at = 0
+    for line in made.lines:
+        read = parse_line(line[:-1])
+        start, length = payload_span(line[:-1])
+        payload = line[start : start + length]
+        fact = (read.sequence, read.at, read.type, read.eventId, read.turnId, read.itemId, payload, at, len(line) - 1)
+        reduce(slow, Fact(*fact, start, read.digest, read.req))
+        at += len(line)
+    assert end == at
+    for name in ("thread", "turns", "items", "open_items", "client_events", "new_rows", "dirty_items", "dirty_turns"):
+        assert getattr(quick.state, name) == getattr(slow, name), name
+    assert quick.state.thread.preview == "hello" and len(quick.state.turns) == 2
 
 
 @pytest.mark.parametrize("odd", ["plain", 'quo"te', "back\\slash", "line\nfeed", "é", '","at":"x', '{"sequence":1'])
@@ -72,9 +136,9 @@ def test_the_answer_is_made_of_the_lines(odd: str, thread_id: str) -> None:
         Draft("acme.event", b"{}", "evt_3", NOW, odd, None, "0" * 32),
         Draft("acme.event", b"{}", "evt_4", odd, None, odd),
     ]
-    lines = encode_append(9, drafts, b"", "f" * 32)
+    made = encode_append(9, drafts, b"", "f" * 32)
     expected = [event_of_draft(thread_id, sequence, draft) for sequence, draft in enumerate(drafts, 9)]
-    assert events_of_lines(thread_id, lines) == b"[%b]" % b",".join(expected)
+    assert events_of_append(thread_id, made) == b"[%b]" % b",".join(expected)
 
 
 def test_ids_of_one_append_are_new_ascending_and_uuids_of_version_7() -> None:

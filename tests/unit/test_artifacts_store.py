@@ -21,7 +21,7 @@ from lockstitch.artifacts import store as store_module
 from lockstitch.artifacts.documents import MAX_DIFF_BYTES, bounded_diff, snapshot_path, write_version
 from lockstitch.artifacts.paths import artifact_id
 from lockstitch.artifacts.sidecar import open_sidecar
-from lockstitch.artifacts.store import Store
+from lockstitch.artifacts.store import Packed, Store
 from lockstitch.diff import diff_files
 from lockstitch.errors import StorageError, UnavailableError
 from lockstitch.platform import beneath, files
@@ -174,6 +174,39 @@ def test_a_disk_that_says_no(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nu
         assert os.listdir(tmp_path / sha(TEXT)[:2]) == []
         assert not store.has(sha(TEXT))
     assert store.put(TEXT) == sha(TEXT)
+
+
+def test_many_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each is whole and synced before it has its name; one that the disk refuses leaves nothing of its batch."""
+    contents = [Packed(b"%d" % (number % 90)) for number in range(100)]
+    unsynced = set[str]()
+    real = store_module.sync_file
+    moved = beneath.OpenDirectory.move
+
+    def sync(fd: int) -> None:
+        real(fd)
+        unsynced.add(os.readlink(f"/proc/self/fd/{fd}"))
+
+    def move(self: beneath.OpenDirectory, source: str, into: beneath.OpenDirectory, target: str) -> None:
+        assert f"{self.where}/{source}" in unsynced
+        moved(self, source, into, target)
+
+    monkeypatch.setattr(beneath.OpenDirectory, "move", move)
+    monkeypatch.setattr(store_module, "sync_file", sync)
+    Store(tmp_path).put_packed(contents)
+    assert all(Store(tmp_path).get(packed.sha256) == packed.data for packed in contents)
+
+    def refuse(fd: int) -> None:
+        if os.fstat(fd).st_size == 7:
+            raise OSError(errno.EIO, "")
+        real(fd)
+
+    monkeypatch.setattr(store_module, "sync_file", refuse)
+    batch = [Packed(b"one"), Packed(b"refused"), Packed(b"two")]
+    with pytest.raises(StorageError):
+        Store(tmp_path).put_packed(batch)
+    assert not [packed for packed in batch if Store(tmp_path).has(packed.sha256)]
+    assert not list(tmp_path.rglob(files.TEMPORARY_PREFIX + "*"))
 
 
 def test_several_processes_and_threads_put_the_same(tmp_path: Path):
@@ -384,6 +417,21 @@ def test_version_documents(tmp_path: Path):
     write_version(sidecar, {**DOCUMENT, "versionNo": 12345, "versionId": "v_x"}, listed)
     current = json.loads((tmp_path / folder / "current.artifact.json").read_text())
     assert [entry["versionNo"] for entry in current["artifactVersions"]] == [1, 3, 12345]
+
+
+def test_another_process_writes_documents_of_the_same_path(tmp_path: Path):
+    """What it wrote meanwhile is in the list too, whoever writes next, and a late document is not the newest."""
+    (tmp_path / "ws").mkdir()
+    ours, theirs = (open_sidecar(tmp_path / "ws", "r", tmp_path / "data") for _ in range(2))
+    for number, sidecar in enumerate((ours, ours, theirs, theirs, ours, theirs, ours, ours), 1):
+        write_version(sidecar, {**DOCUMENT, "versionNo": number, "versionId": f"v_{number}"})
+    write_version(ours, {**DOCUMENT, "versionNo": 3, "versionId": "v_3"})
+    write_version(ours, {**DOCUMENT, "versionNo": 9, "versionId": "v_9"})
+    (written,) = (tmp_path / "ws/.lockstitch/r/documents/thread_1").glob("*/current.artifact.json")
+    current = json.loads(written.read_bytes())
+    assert current["artifactVersions"] == [{"id": f"v_{number}", "versionNo": number} for number in range(1, 10)]
+    assert current["versionId"] == "v_9"
+    assert b'"path":"src/a.py"' in written.read_bytes()
 
 
 @pytest.mark.parametrize("found", [b"", b"garbage", b"[]", b'{"artifactVersions": 1, "versionNo": "x"}', b"[" * 100000])

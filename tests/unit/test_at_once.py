@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from lockstitch.timeline.at_once import AtOnce
+from lockstitch.platform.at_once import AtOnce
 
 
 def test_calls_meet_and_failures_stay_with_their_call() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -35,9 +36,30 @@ def test_only_what_does_not_fit_goes_through_it(tmp_path: Path) -> None:
     assert place.read_text(encoding="utf-8") == LONG
 
 
-@pytest.mark.parametrize("environment", [{"PAGER": "cat"}, {"PAGER": " cat "}])
+@pytest.mark.parametrize("environment", [{"PAGER": "cat"}, {"PAGER": " cat "}, {"PAGER": "no-such-pager -S"}])
 def test_without_one_everything_is_written(environment: dict[str, str]) -> None:
     assert written(LONG, environment) == LONG
+
+
+def test_the_interrupt_key_is_the_pagers_from_its_start_to_its_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    pager = Pager(io.StringIO(), 10, {**os.environ, "PAGER": f'"{sys.executable}" -c "import sys; sys.stdin.read()"'})
+    pager.write("held\n")
+    assert signal.getsignal(signal.SIGINT) is before
+    pager.write(LONG)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    pager.end()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_progress_is_no_part_of_what_is_paged() -> None:
+    output = io.StringIO()
+    pager = Pager(output, 10, {"PAGER": "cat"})
+    pager.write("line\n")
+    pager.aside("half done")
+    assert output.getvalue() == "half done"
+    pager.end()
+    assert output.getvalue() == "half doneline\n"
 
 
 def test_a_pager_that_is_left_early_ends_it_quietly() -> None:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstitch.cli.local import chosen
 from lockstitch.cli.outcome import BadArgumentsError
-from lockstitch.cli.text import cells, counted, cut, harmless, lasting, one_line, padded, short_ids, sized, wrapped
+from lockstitch.cli.text import (
+    cells,
+    counted,
+    cut,
+    escaped,
+    for_terminal,
+    harmless,
+    lasting,
+    one_line,
+    padded,
+    painted,
+    short_ids,
+    sized,
+    wrapped,
+)
 
 
 def test_an_escape_sequence_becomes_visible() -> None:
@@ -44,6 +60,34 @@ def test_wide_characters_take_two_columns() -> None:
     assert cells("می\u200cخواهم") == 7, "a joiner takes no column"
 
 
+def test_emoji_take_no_fewer_columns_than_a_terminal_gives_them() -> None:
+    assert cells("\u2764\ufe0f") == 2, "a heart that is asked for as an emoji"
+    assert cells("1\ufe0f\u20e3") == 2
+    assert cells("漢\ufe0f") == 2
+    assert cut("\U0001f469\u200d\U0001f467 and more", 4) == "\U0001f469…", "no joiner is left without its second half"
+
+
+@given(st.text(min_size=1), st.sampled_from(["red", "bold", "dim"]))
+def test_only_paint_becomes_a_colour(text: str, colour: str) -> None:
+    codes = {"red": "31", "bold": "1", "dim": "2"}
+    shown = for_terminal(painted(harmless(text), colour))
+    assert shown == f"\x1b[{codes[colour]}m{harmless(text)}\x1b[0m"
+    assert "\x1b" not in for_terminal(harmless(text))
+    assert cells(painted(text, colour)) == cells(text)
+
+
+def test_a_sequence_that_is_not_ours_is_made_visible_at_the_last_step() -> None:
+    assert for_terminal("a\x1b[31mb\x9b2J\u202ec") == "a␛[31mb<U+009B>2J<U+202E>c"
+    assert harmless("\ufdd0\ufdd5") == "<U+FDD0><U+FDD5>"
+
+
+@given(st.text())
+def test_escaped_json_says_the_same(text: str) -> None:
+    once = json.dumps(text, ensure_ascii=False)
+    assert json.loads(escaped(once)) == text
+    assert harmless(escaped(once)) == escaped(once)
+
+
 def test_indentation_survives_wrapping() -> None:
     assert list(wrapped("    one two three four", 14)) == ["    one two", "    three four"]
 
@@ -67,10 +111,13 @@ def test_an_id_is_found_by_its_beginning() -> None:
 
 def test_numbers_for_people() -> None:
     assert [sized(n) for n in (0, 999, 1000, 1_500_000)] == ["0 B", "999 B", "1.0 kB", "1.5 MB"]
-    assert [lasting(n) for n in (0, 999, 1500, 125_000, 7_260_000)] == [
+    assert [sized(n) for n in (999_949, 999_950)] == ["999.9 kB", "1.0 MB"]
+    assert [lasting(n) for n in (0, 999, 999.7, 1500, 99_960, 125_000, 7_260_000)] == [
         "0 ms",
         "999 ms",
+        "1.0 s",
         "1.5 s",
+        "1 min 40 s",
         "2 min 05 s",
         "2 h 01 min",
     ]

@@ -6,13 +6,13 @@ import io
 import re
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lockstitch.cli.patch import patch_lines
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cells
-from lockstitch.cli.transcript import Transcript
+from lockstitch.cli.transcript import WHOLE_OUTPUT, Transcript
 
 OURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -85,6 +85,28 @@ def test_an_unknown_item_is_named_and_an_interrupted_one_says_so() -> None:
     ].endswith("interrupted")
 
 
+def test_an_output_that_is_kept_apart_is_shown_whole_or_its_size() -> None:
+    item = {
+        "type": "mcpToolCall",
+        "server": "s",
+        "tool": "t",
+        "result": {"content": [{"type": "text", "text": "begins"}]},
+        "outputRef": {"artifactRef": "sha256:ab", "bytes": 160_000},
+    }
+    assert shown(item)[1:] == ["    begins", "    … 160.0 kB in all; --full shows the whole of it"]
+    assert shown({**item, WHOLE_OUTPUT: "begins and ends"}, full=True)[1:] == ["    begins and ends"]
+
+
+def test_what_a_failed_tool_said_is_text() -> None:
+    item = {"type": "mcpToolCall", "server": "s", "tool": "t", "status": "failed", "error": {"message": "no\nway"}}
+    assert shown(item)[1:] == ["    no", "    way"]
+
+
+def test_a_rename_needs_no_header_of_git() -> None:
+    patch = "diff --git a/a b/b\nold mode 100644\nnew mode 100755\nsimilarity index 100%\nrename from a\nrename to b\n"
+    assert list(patch_lines(patch, terminal(), headers=False)) == ["old mode 100644", "new mode 100755"]
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (
@@ -104,14 +126,19 @@ KINDS = ["userMessage", "agentMessage", "plan", "reasoning", "commandExecution",
          "dynamicToolCall", "webSearch", "imageView", "contextCompaction", "other"]  # fmt: skip
 
 
+@example("other", {"status": "\x0b\x1b[31m\x9b2J"}, False, False)
+@example("other", {"status": "\x1b[31m", "error": {"message": "\x07"}}, True, True)
 @given(
     st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), values, max_size=6), st.booleans(), st.booleans()
 )
 def test_whatever_an_item_holds_it_is_shown_and_harmless(
     kind: str, fields: dict[str, Any], full: bool, coloured: bool
 ) -> None:
-    transcript = Transcript(terminal(coloured=coloured), full=full)
+    output = io.StringIO()
+    shown = Terminal(output, coloured=coloured, width=80, is_terminal=True)
+    transcript = Transcript(shown, full=full)
     turn = {"id": "t", "status": "completed", "items": [{"type": kind, **fields}], **fields}
-    for line in [*transcript.item({"type": kind, **fields}), *transcript.turn(1, turn)]:
-        plain = OURS.sub("", line)
-        assert not [c for c in plain if ord(c) < 32 or 0x7F <= ord(c) <= 0x9F]
+    shown.lines(*transcript.item({"type": kind, **fields}), *transcript.turn(1, turn))
+    plain = OURS.sub("", output.getvalue())
+    assert coloured or plain == output.getvalue()
+    assert not [c for c in plain if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) <= 0x9F]

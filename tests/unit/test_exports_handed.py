@@ -26,15 +26,18 @@ SHA = sha256(CONTENT).hexdigest()
 
 def rollout(*, started: dict[str, object] | None = None, extra: list[Draft] | None = None) -> bytes:
     """Five lines: the start, an append of three, and one that names a content."""
-    first = {"format": 1, "threadId": "thread_a", "cwd": "/w", "workspaceLinked": True, **(started or {})}
-    drafts = [Draft("thread.started", encode(first), "e1", AT)]
-    lines = [encode_line(1, drafts[0], b"")]
+    begun = {"format": 1, "threadId": "thread_a", "cwd": "/w", "workspaceLinked": True, **(started or {})}
+    drafts = [Draft("thread.started", encode(begun), "e1", AT)]
+    first = encode_line(1, drafts[0], b"")
     three = [Draft("acme.note", encode({"n": n}), f"n{n}", AT) for n in range(3)]
-    lines += encode_append(2, three, lines[-1].sum)
+    made = encode_append(2, three, first.sum)
+    lines, previous = [first.data, *made.lines], made.sum
     last = [Draft("acme.names", encode({"sha256": SHA}), "e5", AT), *(extra or [])]
     for number, draft in enumerate(last, 5):
-        lines.append(encode_line(number, draft, lines[-1].sum))
-    return b"".join(line.data for line in lines)
+        encoded = encode_line(number, draft, previous)
+        lines.append(encoded.data)
+        previous = encoded.sum
+    return b"".join(lines)
 
 
 def bundle(

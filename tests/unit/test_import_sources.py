@@ -25,6 +25,11 @@ FIXTURES = Path(__file__).parent.parent / "fixtures" / "imports"
         ('{\n  "projectHash": "y",\n  "messages": []\n}', "Gemini"),
         ('{"sessionId":"x","type":"user","message":{"parts":[]}}', "Qwen"),
         ('[\n{"role":"user","content":[]}]', "Cline"),
+        (
+            '[{"type":"summary","leafUuid":"u"},{"uuid":"u","type":"user","sessionId":"x","message":{}}]',
+            "Claude .*jq -c",
+        ),
+        ('[\n{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}\n]', "array of Codex lines"),
         ('{"type":"session","version":3,"id":"x"}', "pi"),
         ("", "empty"),
         ("hello", "not JSON"),

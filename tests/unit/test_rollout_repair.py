@@ -25,8 +25,8 @@ def appends(*counts: int) -> list[list[bytes]]:
     for count in counts:
         drafts = [Draft("acme.event", b'{"n":%d}' % n, f"evt_{n}", AT) for n in range(sequence, sequence + count)]
         encoded = encode_append(sequence, drafts, previous)
-        made.append([line.data for line in encoded])
-        sequence, previous = sequence + count, encoded[-1].sum
+        made.append(encoded.lines)
+        sequence, previous = sequence + count, encoded.sum
     return made
 
 

@@ -60,7 +60,7 @@ def test_a_last_line_that_lacks_only_its_line_feed_is_read() -> None:
 @pytest.mark.parametrize("missing", [1, 2])
 def test_a_torn_append_is_set_aside_only_if_it_was_never_committed(missing: int) -> None:
     first = encode_line(1, draft(1), b"")
-    many = [line.data for line in encode_append(2, [draft(n) for n in (2, 3, 4)], first.sum)]
+    many = encode_append(2, [draft(n) for n in (2, 3, 4)], first.sum).lines
     start = len(first.data)
     data = first.data + b"".join(many[:-missing])
     kept = [1, 2, 3, 4][:-missing]
@@ -73,7 +73,7 @@ def test_a_torn_append_is_set_aside_only_if_it_was_never_committed(missing: int)
 
 def test_a_torn_line_of_an_append_of_its_own_takes_no_other_along() -> None:
     first = encode_line(1, draft(1), b"")
-    many = [line.data for line in encode_append(2, [draft(2), draft(3)], first.sum)]
+    many = encode_append(2, [draft(2), draft(3)], first.sum).lines
     data = first.data + b"".join(many)
     assert read(data + b'{"seq', committed_end=0) == ([1, 2, 3], [Damage(len(data), len(data) + 5, "torn")])
 
@@ -220,7 +220,7 @@ def test_payloads_may_hold_what_looks_like_lines() -> None:
         b'{"text":"\\"}{\\"sequence\\":1"}',
         b"{}",
     ]
-    lines = [line.data for line in encode_append(1, [draft(n, p) for n, p in enumerate(payloads)], b"")]
+    lines = encode_append(1, [draft(n, p) for n, p in enumerate(payloads)], b"").lines
     data = b"".join(lines)
     assert read(data) == ([1, 2, 3, 4, 5], [])
     broken = lines[0] + lines[1] + lines[2].replace(b"acme", b"ac\xffe") + lines[3] + lines[4]
@@ -292,7 +292,7 @@ def test_the_tail_says_what_is_wrong_with_it() -> None:
     assert (torn.last_sum, torn.last_sequence, torn.clean) == (None, 2, False)
     rotten = read_tail(io.BytesIO(one + b"garbage\n"), len(one) + 8)
     assert (rotten.last_sum, rotten.last_sequence, rotten.clean) == (b"garba", None, False)
-    many = [line.data for line in encode_append(1, [draft(1), draft(2)], b"")]
+    many = encode_append(1, [draft(1), draft(2)], b"").lines
     open_append = read_tail(io.BytesIO(many[0]), len(many[0]))
     assert (open_append.last_sequence, open_append.clean) == (1, False)
     assert read_tail(io.BytesIO(), 0).clean

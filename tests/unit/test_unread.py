@@ -12,7 +12,7 @@ import pytest
 
 from lockstitch.codec import encode
 from lockstitch.data_root import DataRoot, RolloutPlace, session_place
-from lockstitch.rollout.line import Draft, encode_append
+from lockstitch.rollout.line import Draft, encode_line
 from lockstitch.timeline import unread
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import Database
@@ -45,7 +45,7 @@ def write(root: DataRoot, thread_id: str, created: int, *events: tuple[str, int,
     for number, (type_, at, payload) in enumerate((("thread.started", created, started), *events), 1):
         turn_id = payload.pop("turnId", None)
         draft = Draft(type_, encode(payload), f"evt_{number}", text_of(at), turn_id)
-        (line,) = encode_append(number, [draft], previous)
+        line = encode_line(number, draft, previous)
         data, previous = data + line.data, line.sum
     path.write_bytes(data)
     return path

@@ -9,15 +9,17 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.wire.cli_scene import COMMAND, ENVIRONMENT, SAMPLE, Root, on_terminal, run_here
 
-from lockstitch.cli import events
+from lockstitch.cli import diff, events
 from lockstitch.cli.arguments import VERBS, parser
 from lockstitch.cli.local import opened
+from lockstitch.cli.main import main
 from lockstitch.cli.terminal import Terminal, of_process
 from lockstitch.cli.text import cells
 from lockstitch_protocol.methods import METHODS
@@ -158,6 +160,45 @@ def test_a_turn_and_a_thread_have_diffs_too(root: Root, tmp_path: Path) -> None:
     ]
 
 
+def test_what_was_only_seen_is_no_difference_and_a_renamed_file_is_not_gone(tmp_path: Path) -> None:
+    """A host captures a file before an edit: that says what it was, and is no change whose other side is missing."""
+    workspace = tmp_path / "loom"
+    workspace.mkdir()
+    (workspace / "a.txt").write_bytes(b"one\n")
+
+    async def record() -> None:
+        async with opened(str(tmp_path / "data")) as local:
+            await local.ask("thread/start", threadId="seen", cwd=str(workspace))
+            await local.ask("agentSession/fileCheckpoint/capture", sessionId="seen", paths=["a.txt"])
+            (workspace / "a.txt").write_bytes(b"two\n")
+            changed = {"type": "file.changed", "payload": {"path": "a.txt"}}
+            await local.ask("agentSession/runtimeEvents/append", sessionId="seen", runtimeEvents=[changed])
+            (workspace / "a.txt").rename(workspace / "b.txt")
+            moved = {"type": "file.changed", "payload": {"path": "b.txt", "oldPath": "a.txt", "op": "renamed"}}
+            await local.ask("agentSession/runtimeEvents/append", sessionId="seen", runtimeEvents=[moved])
+
+    asyncio.run(record())
+    fresh = Root(tmp_path / "data", workspace)
+    done = fresh.run("diff", "seen")
+    assert (done.status, done.err) == (0, "")
+    assert "-one\n+two\n" in done.out and "rename from a.txt\n" in done.out
+    named = fresh.run("diff", "seen", "--stat").out.splitlines()
+    assert named[0].split() == ["a.txt", "|", "2", "+-"]
+    assert fresh.run("diff", "seen", "--live").out == ""
+    rows = {row["path"]: row["state"] for row in fresh.run("checkpoints", "seen", "--files", "--json").value["files"]}
+    assert rows == {"a.txt": "renamed", "b.txt": "same"}
+    shown = COLOURS.sub("", on_terminal(fresh, "diff", "seen").out)
+    assert "a.txt → b.txt  renamed" in shown and "diff --git" not in shown and "similarity" not in shown
+
+
+def test_a_bar_shows_what_is_there_however_small() -> None:
+    assert diff._bar(1, 1, 1000, 40) == (1, 2)  # pyright: ignore[reportPrivateUsage] - pure, and all its cases matter
+    assert diff._bar(500, 500, 1000, 40) == (20, 40)  # pyright: ignore[reportPrivateUsage]
+    assert diff._bar(0, 3, 3, 40) == (0, 3)  # pyright: ignore[reportPrivateUsage]
+    assert diff._bar(999, 1, 1000, 40) == (39, 40)  # pyright: ignore[reportPrivateUsage]
+    assert diff._bar(0, 0, 0, 40) == (0, 0)  # pyright: ignore[reportPrivateUsage]
+
+
 def test_the_files_of_a_thread(root: Root) -> None:
     rows = {row["path"]: row["state"] for row in root.run("checkpoints", "alpha-1", "--files", "--json").value["files"]}
     assert rows == {"evil.txt": "missing", "loom.txt": "same"}
@@ -171,7 +212,7 @@ def test_call_answers_as_the_wire_does(root: Root) -> None:
 
 
 def test_call_lists_methods_of_the_registry(root: Root) -> None:
-    listed = {one["method"] for one in root.run("call", "--list", "--json").value}
+    listed = {one["method"] for one in root.run("call", "--list", "--json").value["methods"]}
     assert {"thread/list", "agentSession/runtimeEvents/append"} <= listed <= set(METHODS)
 
 
@@ -179,7 +220,7 @@ def test_call_lists_methods_of_the_registry(root: Root) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["show", "nope"], 1, "no thread nope"),
+        (["show", "nope"], 1, "no thread nope; `lockstitch threads` lists"),
         (["show", "alpha"], 2, "2 threads begin with 'alpha'"),
         (["show", "alpha-1", "--turn", "9"], 1, "has no turn 9"),
         (["diff", "alpha-1", "ck-9"], 1, "no checkpoint and no file 'ck-9'"),
@@ -194,9 +235,11 @@ def test_call_lists_methods_of_the_registry(root: Root) -> None:
         (["weave"], 2, "no command 'weave'"),
         (["sho", "alpha-1"], 2, "did you mean `show`?"),
         (["show"], 2, "`lockstitch help show` says more"),
-        (["show", "alpha-1", "--fulll"], 2, "unrecognized arguments: --fulll"),
+        (["show", "alpha-1", "--fulll"], 2, "there is no option --fulll; did you mean --full?"),
+        (["show", "alpha-1", "more"], 2, "'more' is one argument too many; `lockstitch help show`"),
+        (["--weave"], 2, "there is no option --weave; `lockstitch help`"),
         (["threads", "--since", "soon"], 2, "not a day"),
-        (["import", "nowhere.jsonl"], 1, ""),
+        (["import", "nowhere.jsonl"], 1, "lockstitch: nowhere.jsonl: there is no file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -256,6 +299,21 @@ def test_a_pipe_that_closes_early_ends_the_command_quietly(root: Root) -> None:
     )
     os.close(writing)
     assert (run.returncode, run.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.parametrize("arguments", [["show", "alpha-1"], ["call", "thread/list"], ["--version"]], ids=" ".join)
+def test_an_output_that_takes_no_more_is_a_failure_and_no_fault(root: Root, arguments: list[str]) -> None:
+    error = io.StringIO()
+    with open("/dev/full", "w", encoding="utf-8") as full, redirect_stdout(full), redirect_stderr(error):
+        status = main([*arguments, "--data-dir", str(root.path)])
+    assert status == 1
+    assert error.getvalue() == "lockstitch: standard output cannot be written: No space left on device\n"
+
+
+def test_threads_says_that_there_are_more_only_where_there_are(root: Root) -> None:
+    assert root.run("threads", "--limit", "1").out.splitlines()[-1] == "the 1 last used; --all lists all of them"
+    assert "--all" not in root.run("threads", "--limit", "2").out
 
 
 # -- on a terminal ----------------------------------------------------------------------------------------------------
@@ -326,7 +384,7 @@ def test_a_real_terminal_has_colours_and_no_control_characters(root: Root) -> No
 
 
 @pytest.mark.parametrize(
-    ("terminal", "environment", "wanted", "coloured"),
+    ("is_terminal", "environment", "wanted", "coloured"),
     [
         (True, {}, "auto", True),
         (True, {"NO_COLOR": "1"}, "auto", False),
@@ -338,14 +396,14 @@ def test_a_real_terminal_has_colours_and_no_control_characters(root: Root) -> No
     ],
 )
 def test_colours_are_for_terminals_that_want_them(
-    monkeypatch: pytest.MonkeyPatch, terminal: bool, environment: dict[str, str], wanted: str, coloured: bool
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, environment: dict[str, str], wanted: str, coloured: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     assert of_process(wanted).coloured is coloured
 
 

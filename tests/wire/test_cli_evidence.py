@@ -70,7 +70,7 @@ def test_replay(root: Root) -> None:
     lines = root.run("replay", THREAD, "--json").out.splitlines()
     assert [json.loads(line)["sequence"] for line in lines] == list(range(1, len(lines) + 1))
     shown = root.run("replay", THREAD, "--after", "1", "--until", "3", "--speed", "1000").out
-    assert "turn.started" in shown and "thread.started" not in shown and "2 events, digest" in shown
+    assert "turn.started" in shown and "thread.started" not in shown and "\n2 events\ndigest " in shown
     assert (rollout.read_bytes(), (root.workspace / "notes.md").stat().st_mtime_ns) == before
     assert root.run("replay", THREAD, "--speed", "0").status == 2
 

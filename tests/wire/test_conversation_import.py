@@ -6,6 +6,7 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from tests.wire.host import Host, Refused, difference
@@ -27,24 +28,30 @@ class Transcript:
         self.session = session
         self.path = folder / "projects" / "-home-ada-project" / f"{session}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._count = 0
+        self.count = 0
+        self.stem = uuid5(NAMESPACE_URL, session).hex
 
     def add(self, kind: str, content: Any, **rest: Any) -> str:
-        self._count += 1
-        uuid = f"{self._count:08d}-0000-4000-8000-000000000000"
+        self.count += 1
+        uuid = f"{self.count:08d}-0000-4000-8000-{self.stem[:12]}"
         message: dict[str, Any] = {"role": kind, "content": content}
         if kind == "assistant":
             message |= {
-                "id": f"msg_{self._count}",
+                "id": f"msg_{self.stem}_{self.count}",
                 "model": "claude-x",
                 "usage": {"input_tokens": 5, "output_tokens": 7},
             }
         line = {"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": CWD, "version": "2.0.1",
                 "sessionId": self.session, "gitBranch": "trunk", "type": kind, "message": message, "uuid": uuid,
-                "timestamp": f"2026-01-02T03:04:{self._count:02d}.000Z", **rest}  # fmt: skip
+                "timestamp": f"2026-01-02T03:04:{self.count:02d}.000Z", **rest}  # fmt: skip
         with self.path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
         return uuid
+
+    def follow(self, other: Transcript) -> None:
+        """Go on counting where that one is, behind its lines, with uuids of our own."""
+        self.count = other.count
+        self.stem = uuid5(NAMESPACE_URL, f"{other.stem} {self.path}").hex
 
     def ask(self, text: str) -> str:
         return self.add("user", text)
@@ -54,7 +61,7 @@ class Transcript:
 
     def write_file(self, name: str, content: str, before: str | None = None) -> None:
         path = f"{CWD}/{name}"
-        call = f"toolu_{self._count}"
+        call = f"toolu_{self.stem}_{self.count}"
         arguments = {"file_path": path, "content": content}
         self.add("assistant", [{"type": "tool_use", "id": call, "name": "Write", "input": arguments}])
         kind = "create" if before is None else "update"
@@ -302,7 +309,7 @@ def long_session(folder: Path, session: str) -> Transcript:
         source.ask(f"question {number}")
         for part in range(60):
             source.answer(f"answer {number}.{part} " + "x" * 200)
-            source._count %= 59
+            source.count %= 59
     data = source.path.read_bytes().split(b"\n")
     lines = [json.loads(line) for line in data if line]
     for number, line in enumerate(lines):

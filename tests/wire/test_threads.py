@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +183,29 @@ def test_archive_and_back(host: Host) -> None:
     assert [e["type"] for e in host.events(thread)][-2:] == ["thread.archived", "thread.unarchived"]
     for method in ("thread/archive", "thread/unarchive"):
         host.refused("threadNotFound", method, threadId="nope")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
+def test_an_archived_thread_is_not_kept_open(host: Host) -> None:
+    """It takes no more events: a host that archives what it is done with does not gather open files."""
+    thread, other = host.thread(), host.thread()
+    held = Path(f"/proc/{host.process.pid}/fd")
+
+    def is_open() -> bool:
+        found = False
+        for each in held.iterdir():
+            with suppress(FileNotFoundError):  # closed since
+                found = found or thread in os.readlink(each)
+        return found
+
+    host.append(thread, None, ("a.b", {}))
+    assert is_open()
+    host.call("thread/archive", threadId=thread)
+    host.append(other, None, ("a.b", {}))  # the writer has let go of what came before
+    assert not is_open()
+    host.call("thread/unarchive", threadId=thread)
+    host.append(thread, None, ("a.b", {}))
+    assert is_open()
 
 
 def test_archive_with_an_open_turn(host: Host) -> None:

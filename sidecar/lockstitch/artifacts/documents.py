@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from lockstitch import codec
 from lockstitch.artifacts.paths import artifact_id, folder_name, path_from_wire, path_to_wire
-from lockstitch.artifacts.sidecar import FOLDER, Sidecar
+from lockstitch.artifacts.sidecar import FOLDER, CurrentDocument, Sidecar
 from lockstitch.artifacts.store import stage
 from lockstitch.platform.beneath import Directory
 from lockstitch.platform.files import storage_error
@@ -98,26 +98,60 @@ def write_version(
     Returns the workspace-relative path of the version document, or None when the workspace did not take it
     (`sidecar.problem` then says why) or there is none.
     """
+    return write_versions(sidecar, [document], versions)[0]
+
+
+def write_versions(
+    sidecar: Sidecar, documents: Sequence[Mapping[str, Any]], versions: Sequence[Mapping[str, Any]] | None = None
+) -> list[str | None]:
+    """As `write_version`, of several documents in one go."""
+    written: list[str | None] = []
     if sidecar.workspace is None:
-        return None
+        return [None for _ in documents]
+    try:
+        with sidecar.writing_documents, sidecar.open_folder((), create=True) as base:
+            sidecar.remove_staged(base)
+            for document in documents:
+                written.append(_write_version(sidecar, base, document, versions))
+    except OSError as error:
+        named = storage_error(error, sidecar.workspace / sidecar.root)
+        sidecar.problem = f"The version document was not written. {named.message}"
+        written += [None] * (len(documents) - len(written))
+    return written
+
+
+def _write_version(
+    sidecar: Sidecar, base: Directory, document: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None
+) -> str:
     path = path_from_wire(document.get("path"), document.get("pathBase64"))
     fields = _ordered({**document, **path_to_wire(path)}, path)
     version_no: int = document["versionNo"]
     folders = _folders(document["threadId"], path)
+    data = codec.encode(fields)
+    with sidecar.open_within(base, folders, create=True) as directory:
+        with sidecar.open_within(directory, ("versions",), create=True) as versions_folder:
+            stage(versions_folder, _version_name(version_no), data + b"\n", within=base)
+        current = None if versions is not None else sidecar.currents.get(folders)
+        if current is not None and version_no > current.version_no and _stamp(directory) == current.stamp:
+            listed = current.listed + b"," + codec.encode({"id": fields.get("versionId"), "versionNo": version_no})
+        else:
+            newest, entries = _current(directory, fields, versions)
+            data, listed, version_no = codec.encode(newest), codec.encode(entries)[1:-1], newest["versionNo"]
+        data = b'%b,"artifactVersions":[%b]}\n' % (data[:-1], listed)
+        found = stage(directory, _CURRENT, data, within=base)
+    sidecar.remember(folders, CurrentDocument(_stamp_of(found), version_no, listed))
+    return snapshot_path(sidecar, document["threadId"], path, fields["versionNo"])
+
+
+def _stamp(directory: Directory) -> tuple[int, ...] | None:
     try:
-        with sidecar.open_folder((), create=True) as base:
-            sidecar.remove_staged(base)
-            with sidecar.open_within(base, folders, create=True) as directory:
-                data = codec.encode(fields) + b"\n"
-                with sidecar.open_within(directory, ("versions",), create=True) as versions_folder:
-                    stage(versions_folder, _version_name(version_no), data, within=base, durable=False)
-                data = codec.encode(_current(directory, fields, versions)) + b"\n"
-                stage(directory, _CURRENT, data, within=base, durable=False)
-    except OSError as error:
-        named = storage_error(error, sidecar.workspace / sidecar.root)
-        sidecar.problem = f"The version document was not written. {named.message}"
+        return _stamp_of(directory.status(_CURRENT))
+    except OSError:
         return None
-    return snapshot_path(sidecar, document["threadId"], path, version_no)
+
+
+def _stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def bounded_diff(unified: str, limit: int = MAX_DIFF_BYTES) -> str:
@@ -148,16 +182,17 @@ def _ordered(document: Mapping[str, Any], path: str) -> dict[str, Any]:
 
 
 def _current(
-    directory: Directory, fields: Mapping[str, Any], versions: Sequence[Mapping[str, Any]] | None
-) -> dict[str, Any]:
-    """The newest of the documents, with all versions."""
+    directory: Directory, fields: dict[str, Any], versions: Sequence[Mapping[str, Any]] | None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The newest of the documents, and the list of all versions."""
     before = _read_current(directory)
     listed = {entry["versionNo"]: entry["id"] for entry in versions or _versions_of(before)}
     listed[fields["versionNo"]] = fields.get("versionId")
     newest = fields
     if _number(before) > fields["versionNo"]:
         newest = before  # a document that is written again, late, does not become the newest
-    return {**newest, "artifactVersions": [{"id": listed[number], "versionNo": number} for number in sorted(listed)]}
+        newest.pop("artifactVersions", None)
+    return newest, [{"id": listed[number], "versionNo": number} for number in sorted(listed)]
 
 
 def _read_current(directory: Directory) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Invariant: `Store`'s promises but one: nothing survives the process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lockstitch.artifacts.sidecar import Sidecar
@@ -19,9 +19,9 @@ class MemoryStore(Store):
         super().__init__("")
         self._contents: dict[str, bytes] = {}
 
-    def put_packed(self, packed: Packed) -> str:
-        self._contents.setdefault(packed.sha256, packed.data)
-        return packed.sha256
+    def put_packed(self, contents: Sequence[Packed]) -> None:
+        for packed in contents:
+            self._contents.setdefault(packed.sha256, packed.data)
 
     def get(self, sha256: str) -> bytes:
         found = self._contents.get(sha256)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,15 +45,17 @@ class SafetyCopies:
         self._skipped = 0
         self._troubled = False
 
-    def keep(self, packed: Packed, source: Store) -> None:
-        """Have a copy of what was just put in `source`. Raises nothing: the original is what counts."""
+    def keep(self, contents: Sequence[Packed], source: Store) -> None:
+        """Have copies of what was just put in `source`. Raises nothing: the original is what counts."""
         try:
-            written = self.store.copy(packed, source, may_write=self._may_write)
+            for written in self.store.copy(contents, source, may_write=self._may_write):
+                self._count(written)
         except (StorageError, OSError) as error:
             if not self._troubled:
                 log.warning("no safety copies are made in the data root: %s", type(error).__name__)
             self._troubled = True
-            return
+
+    def _count(self, written: int | None) -> None:
         with self._lock:
             if written is None:
                 self._skipped += 1

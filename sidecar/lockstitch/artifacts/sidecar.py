@@ -11,7 +11,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lockstitch.artifacts.paths import folder_name
@@ -22,6 +25,18 @@ from lockstitch.platform.beneath import Directory, LinkError, current_user, is_o
 
 FOLDER = ".lockstitch"
 _IGNORE_ALL = b"*\n"
+_REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentDocument:
+    """The newest version document of a path as this process left it."""
+
+    stamp: tuple[int, ...]
+    """Another one once somebody else has written the file."""
+    version_no: int
+    listed: bytes
+    """The entries of its `artifactVersions`, encoded."""
 
 
 class Sidecar:
@@ -47,6 +62,9 @@ class Sidecar:
         self._safety = safety
         self._swept = False
         self.problem: str | None = None
+        self.writing_documents = threading.Lock()
+        self.currents: OrderedDict[tuple[str, ...], CurrentDocument] = OrderedDict()
+        """By the folders of the documents; what is not here any more is read from the disk."""
         self.store: Store | None = None
         if workspace is not None:
             self.store = OpenedStore(
@@ -61,17 +79,23 @@ class Sidecar:
         Returns the sha256. Raises StorageError when neither takes them.
         """
         packed = Packed(data)
+        self.put_packed([packed])
+        return packed.sha256
+
+    def put_packed(self, contents: Sequence[Packed]) -> str | None:
+        """The same of several contents; returns why they are not in the workspace, None if they are."""
         if self.store is not None:
             try:
-                self.store.put_packed(packed)
+                self.store.put_packed(contents)
             except StorageError as error:
                 self.problem = f"Contents are kept in the data directory, not in the workspace. {error.message}"
             else:
                 self.problem = None
                 if self._safety is not None:
-                    self._safety.keep(packed, self.store)
-                return packed.sha256
-        return self.fallback_store.put_packed(packed)
+                    self._safety.keep(contents, self.store)
+                return None
+        self.fallback_store.put_packed(contents)
+        return self.problem
 
     def get(self, sha256: str) -> bytes:
         """The bytes, verified, from wherever a sound copy is. Raises UnavailableError(contentUnavailable)."""
@@ -139,6 +163,13 @@ class Sidecar:
             self._swept = True
             remove_staged(base, alone=self.store.alone())
 
+    def remember(self, folders: tuple[str, ...], current: CurrentDocument) -> None:
+        """Keep in mind what was written, so that the next version need not read it."""
+        self.currents[folders] = current
+        self.currents.move_to_end(folders)
+        while len(self.currents) > _REMEMBERED:
+            self.currents.popitem(last=False)
+
     def _stores(self) -> tuple[Store, ...]:
         return (self.fallback_store,) if self.store is None else (self.store, self.fallback_store)
 
@@ -169,7 +200,7 @@ def _ignore_all(folder: Directory, user: int | None) -> None:
     try:
         found = folder.status(".gitignore")
     except FileNotFoundError:
-        stage(folder, ".gitignore", _IGNORE_ALL, durable=False)
+        stage(folder, ".gitignore", _IGNORE_ALL)
         return
     if stat.S_ISLNK(found.st_mode):
         raise LinkError(os.path.join(FOLDER, ".gitignore"))

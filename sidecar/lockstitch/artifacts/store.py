@@ -15,10 +15,11 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 
 from lockstitch.errors import UnavailableError
+from lockstitch.platform.at_once import AtOnce
 from lockstitch.platform.beneath import Directory, LinkError, OpenDirectory, open_root
 from lockstitch.platform.files import (
     TEMPORARY_PREFIX,
@@ -40,6 +41,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _EMPTY = hashlib.sha256(b"").hexdigest()
 _BLOCK = 1 << 20
+_TOGETHER = 32
+"""So many contents are on their way to the disk at a time, each with its file and its folder open."""
 
 
 class Store:
@@ -55,28 +58,48 @@ class Store:
 
     def put(self, data: bytes) -> str:
         """Store bytes durably and return their sha256. Raises StorageError."""
-        return self.put_packed(Packed(data))
+        packed = Packed(data)
+        self.put_packed([packed])
+        return packed.sha256
 
-    def put_packed(self, packed: Packed) -> str:
-        """The same, for a caller who puts it twice."""
-        sha256 = packed.sha256
+    def put_packed(self, contents: Sequence[Packed]) -> None:
+        """Store several contents durably, all of them or an error: the disk takes their syncs side by side.
+
+        Raises StorageError.
+        """
         with storage_errors(self.root), self._open(create=True) as root:
             if not self._swept:
                 self._swept = True
                 remove_staged(root, alone=self.alone())
-            if root.make_directory(sha256[:2]):
-                self._synced.add(sha256[:2])
-            with root.enter(sha256[:2]) as directory:
-                if _find(directory, sha256)[0] is None:
-                    stage(directory, packed.name, packed.stored, within=root)
-                else:
-                    _keep_young(directory, sha256)
-                # A blob that was there may have been renamed in a moment ago by a process that has not synced yet.
-                directory.sync()
-            if sha256[:2] not in self._synced:
+            for first in range(0, len(contents), _TOGETHER):
+                self._put_together(root, contents[first : first + _TOGETHER])
+
+    def _put_together(self, root: Directory, contents: Sequence[Packed]) -> None:
+        staged: list[_Staged] = []
+        with contextlib.ExitStack() as opened:
+            folders: dict[str, Directory] = {}
+            try:
+                for packed in contents:
+                    folder = packed.sha256[:2]
+                    directory = folders.get(folder)
+                    if directory is None:
+                        directory = folders[folder] = opened.enter_context(_enter(root, folder))
+                    if _find(directory, packed.sha256)[0] is None:
+                        staged.append(_Staged(root, packed.stored, directory, packed.name))
+                    else:
+                        _keep_young(directory, packed.sha256)
+                _all_of([each.sync for each in staged])
+                for each in staged:
+                    each.move()
+            except BaseException:
+                for each in staged:
+                    each.remove()
+                raise
+            # A blob that was there may have been renamed in a moment ago by a process that has not synced yet.
+            _all_of([directory.sync for directory in folders.values()])
+            if not folders.keys() <= self._synced:
                 root.sync()
-                self._synced.add(sha256[:2])
-        return sha256
+                self._synced |= folders.keys()
 
     def get(self, sha256: str) -> bytes:
         """The bytes, verified.
@@ -122,27 +145,33 @@ class Store:
                         return self.root / sha256[:2] / name
         return None
 
-    def copy(self, packed: Packed, source: Store, *, may_write: Callable[[int], bool]) -> int | None:
-        """Have a copy that is not forced to the disk: a clone of the blob in `source` if the disk makes such, else
+    def copy(
+        self, contents: Sequence[Packed], source: Store, *, may_write: Callable[[int], bool]
+    ) -> Generator[int | None]:
+        """Have copies that are not forced to the disk: clones of the blobs in `source` if the disk makes such, else
         written if `may_write` allows that many bytes.
 
-        Returns the bytes that were written, 0 for a clone or a copy that was there, None if it was not allowed.
-        Raises OSError, StorageError.
+        Gives of each the bytes that were written, 0 for a clone or a copy that was there, None if it was not
+        allowed. Raises OSError, StorageError.
         """
-        sha256, name = packed.sha256, packed.name
         with self._open(create=True) as root:
-            root.make_directory(sha256[:2])
-            with root.enter(sha256[:2]) as directory:
-                if _is_there(directory, sha256):
-                    return 0
-                staged = TEMPORARY_PREFIX + secrets.token_hex(8)
-                if source.clone_to(root, staged, sha256, name):
-                    root.move(staged, directory, name)
-                    return 0
-                if not may_write(len(packed.stored)):
-                    return None
-                stage(directory, name, packed.stored, within=root, durable=False)
-                return len(packed.stored)
+            for packed in contents:
+                with _enter(root, packed.sha256[:2]) as directory:
+                    yield self._copy(root, directory, packed, source, may_write)
+
+    def _copy(
+        self, root: Directory, directory: Directory, packed: Packed, source: Store, may_write: Callable[[int], bool]
+    ) -> int | None:
+        if _is_there(directory, packed.sha256):
+            return 0
+        staged = TEMPORARY_PREFIX + secrets.token_hex(8)
+        if source.clone_to(root, staged, packed.sha256, packed.name):
+            root.move(staged, directory, packed.name)
+            return 0
+        if not may_write(len(packed.stored)):
+            return None
+        stage(directory, packed.name, packed.stored, within=root)
+        return len(packed.stored)
 
     def clone_to(self, directory: Directory, name: str, sha256: str, blob: str) -> bool:
         """Make a new name elsewhere share the blocks of a blob; False where the disk cannot. Raises OSError."""
@@ -171,8 +200,12 @@ class Store:
 
     def _open(self, *, create: bool) -> Directory:
         """The directory of the store."""
-        if create:
-            make_private_directory(self.root)
+        try:
+            return open_root(self.root)
+        except FileNotFoundError:
+            if not create:
+                raise
+        make_private_directory(self.root)
         return open_root(self.root)
 
 
@@ -199,9 +232,10 @@ class Packed:
 
     __slots__ = ("_stored", "data", "sha256")
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, sha256: str | None = None) -> None:
+        """`sha256`: that of the data, where it is known."""
         self.data = data
-        self.sha256 = hashlib.sha256(data).hexdigest()
+        self.sha256 = hashlib.sha256(data).hexdigest() if sha256 is None else sha256
         self._stored: bytes | None = None
 
     @property
@@ -218,28 +252,73 @@ class Packed:
         return self.sha256 if self.stored is self.data else self.sha256 + ".z"
 
 
-def stage(
-    directory: Directory, name: str, data: bytes, *, within: Directory | None = None, durable: bool = True
-) -> None:
-    """Write a file beside its place, or `within` another directory of the disk, and rename it there.
+class _Staged:
+    """A content that is written beside its place; its descriptor is open until it is synced."""
 
-    Raises OSError; nothing is left then. What a kill leaves begins with TEMPORARY_PREFIX.
-    """
-    within = within or directory
-    staged = TEMPORARY_PREFIX + secrets.token_hex(8)
-    fd = within.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
+    def __init__(self, within: Directory, data: bytes, directory: Directory, name: str) -> None:
+        """Raises OSError; nothing is left then. What a kill leaves begins with TEMPORARY_PREFIX."""
+        self._within, self._directory, self._name = within, directory, name
+        self._staged = TEMPORARY_PREFIX + secrets.token_hex(8)
+        self._fd = within.open(self._staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
-            write_all(fd, data)
-            if durable:
-                sync_file(fd)
-        finally:
-            os.close(fd)
-        within.move(staged, directory, name)
-    except BaseException:
+            write_all(self._fd, data)
+        except BaseException:
+            self.remove()
+            raise
+
+    def sync(self) -> None:
+        """Have its bytes on the disk. Raises OSError."""
+        sync_file(self._fd)
+
+    def move(self) -> os.stat_result:
+        """Rename it into its place, and say what it is. Raises OSError."""
+        found = os.fstat(self._fd)
+        self._close()
+        self._within.move(self._staged, self._directory, self._name)
+        return found
+
+    def remove(self) -> None:
+        """Leave nothing, if it is not in its place yet."""
+        self._close()
         with contextlib.suppress(OSError):
-            within.unlink(staged)
+            self._within.unlink(self._staged)
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def stage(directory: Directory, name: str, data: bytes, *, within: Directory | None = None) -> os.stat_result:
+    """Write a file beside its place, or `within` another directory of the disk, and rename it there, unsynced.
+
+    Returns its status. Raises OSError; nothing is left then.
+    """
+    staged = _Staged(within or directory, data, directory, name)
+    try:
+        return staged.move()
+    except BaseException:
+        staged.remove()
         raise
+
+
+_disk = AtOnce()
+
+
+def _all_of(calls: Sequence[Callable[[], object]]) -> None:
+    """Run calls that wait for the disk side by side; raises what the first one to fail raised."""
+    for error in _disk.run(calls):
+        if error is not None:
+            raise error
+
+
+def _enter(root: Directory, folder: str) -> Directory:
+    """A folder of the store; made if it is not there, not durably."""
+    try:
+        return root.enter(folder)
+    except FileNotFoundError:
+        root.make_directory(folder, durable=False)
+        return root.enter(folder)
 
 
 def remove_staged(directory: Directory, *, alone: bool) -> None:

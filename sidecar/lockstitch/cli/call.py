@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from typing import Any
 
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import cut
+from lockstitch.cli.text import cut, escaped
 from lockstitch.codec import ParseError, TooDeepError, decode, encode
 from lockstitch.operations.table import OPERATIONS
 from lockstitch_protocol.methods import METHODS
@@ -32,7 +31,7 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
 def _list_methods(options: argparse.Namespace, terminal: Terminal) -> None:
     methods = [(name, METHODS[name].summary) for name in OPERATIONS]
     if options.json:
-        terminal.json(encode([{"method": name, "summary": summary} for name, summary in methods]))
+        terminal.json(encode({"methods": [{"method": name, "summary": summary} for name, summary in methods]}))
         return
     widest = max(len(name) for name, _ in methods)
     for name, summary in methods:
@@ -50,12 +49,8 @@ def _params(text: str) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType] - checked by the method's model
 
 
-_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
-
-
 def _show(result: bytes, terminal: Terminal) -> None:
-    """Indented, for people. Control characters below 0x20 are escaped in JSON anyway; these are escaped likewise."""
+    """Indented, for people."""
     import msgspec
 
-    text = msgspec.json.format(result, indent=2).decode("utf-8", "replace")
-    terminal.line(_UNSHOWN.sub(lambda match: f"\\u{ord(match[0]):04x}" if ord(match[0]) < 65536 else "\ufffd", text))
+    terminal.line(escaped(msgspec.json.format(result, indent=2).decode("utf-8", "replace")))

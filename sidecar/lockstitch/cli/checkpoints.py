@@ -57,6 +57,7 @@ _STATES = {
     "missing": ("gone", "red"),
     "unreadable": ("unreadable", "red"),
     "deleted": ("deleted, as recorded", "green"),
+    "renamed": ("renamed, as recorded", "green"),
     "back": ("there again", "yellow"),
     "unlinked": ("no workspace", "dim"),
 }
@@ -67,10 +68,11 @@ async def _files(
 ) -> int:
     """One line a file: how often it was recorded, what came and went in all, and how it is now."""
     linked = (await local.ask("thread/read", threadId=thread_id))["thread"]["workspaceLinked"]
-    files: dict[str, list[dict[str, Any]]] = {}
-    for checkpoint in found:
-        files.setdefault(file_of(checkpoint), []).append(checkpoint)
-    rows = [await _file(local, thread_id, recorded, linked=linked) for recorded in files.values()]
+    moved = renamed_since(found)
+    rows = [
+        await _file(local, thread_id, recorded, linked=linked, moved=path in moved)
+        for path, recorded in by_file(found).items()
+    ]
     rows.sort(key=lambda row: row["path"])
     if options.json:
         terminal.json(encode({"threadId": thread_id, "files": rows}))
@@ -88,7 +90,9 @@ async def _files(
     return OK
 
 
-async def _file(local: Local, thread_id: str, recorded: list[dict[str, Any]], *, linked: bool) -> dict[str, Any]:
+async def _file(
+    local: Local, thread_id: str, recorded: list[dict[str, Any]], *, linked: bool, moved: bool
+) -> dict[str, Any]:
     newest = recorded[0]
     state = "unlinked"
     if linked:
@@ -96,7 +100,9 @@ async def _file(local: Local, thread_id: str, recorded: list[dict[str, Any]], *,
             "agentSession/fileCheckpoint/get", sessionId=thread_id, checkpointId=newest["checkpointId"], maxBytes=0
         )
         state = got["liveState"]
-        if newest["after"] is None:
+        if moved:
+            state = "renamed" if state == "missing" else "back"
+        elif newest["after"] is None:
             state = "deleted" if state == "missing" else "back"
     return {
         "path": newest["path"],
@@ -106,6 +112,26 @@ async def _file(local: Local, thread_id: str, recorded: list[dict[str, Any]], *,
         "newestCheckpointId": newest["checkpointId"],
         "state": state,
     }
+
+
+def by_file(checkpoints: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The checkpoints of each file, by `file_of`, in the order given."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    for checkpoint in checkpoints:
+        files.setdefault(file_of(checkpoint), []).append(checkpoint)
+    return files
+
+
+def renamed_since(checkpoints: list[dict[str, Any]]) -> set[str]:
+    """Of the files of these checkpoints, the newest first, those that got another name after their last one."""
+    seen: set[str] = set()
+    gone: set[str] = set()
+    for checkpoint in checkpoints:
+        old = checkpoint.get("oldPath")
+        seen.add(file_of(checkpoint))
+        if checkpoint["op"] == "renamed" and old and old not in seen:
+            gone.add(old)
+    return gone
 
 
 def file_of(checkpoint: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from lockstitch.cli.grammar import COMMON, VERSION, Argument, Kind, Verb
 from lockstitch.cli.outcome import OK
-from lockstitch.cli.terminal import Terminal
+from lockstitch.cli.terminal import Terminal, let_go_of_stdout
 from lockstitch.cli.text import harmless, one_line
 
 _MOST = 200
@@ -91,12 +91,12 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
 def complete(words: Sequence[str], terminal: Terminal) -> int:
     """Write what the last of the words may become."""
     try:
-        found = list(_candidates(words))
-    except Exception:  # a keystroke is no place for a message
-        return OK
-    for value, what in found:
-        if value == harmless(value) and "\n" not in value and "\t" not in value:
-            terminal.line(f"{value}\t{one_line(what)}" if what else value)
+        for value, what in list(_candidates(words)):
+            if value == harmless(value) and "\n" not in value and "\t" not in value:
+                terminal.line(f"{value}\t{one_line(what)}" if what else value)
+        terminal.end()
+    except (Exception, KeyboardInterrupt):  # a keystroke is no place for a message
+        let_go_of_stdout()
     return OK
 
 

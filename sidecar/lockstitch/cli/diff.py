@@ -9,15 +9,15 @@ import argparse
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from lockstitch.cli.checkpoints import all_checkpoints, checkpoint_id, file_of, path_of
+from lockstitch.cli.checkpoints import all_checkpoints, by_file, checkpoint_id, file_of, path_of, renamed_since
 from lockstitch.cli.columns import side_by_side
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import FAILED, OK, complain
 from lockstitch.cli.patch import change_counts, patch_lines
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import cells, counted, cut, moment_of, one_line
+from lockstitch.cli.text import cells, counted, cut, moment_of, one_line, padded, sized, wrapped
 from lockstitch.cli.turns import turn_id
-from lockstitch.codec import decode, encode
+from lockstitch.codec import decode, encode, mapping
 from lockstitch.errors import UnavailableError
 
 WIDE = 140
@@ -37,11 +37,12 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
         if isinstance(difference, UnavailableError):
             status = FAILED
             if terminal.is_terminal and not options.stat:
-                terminal.line(terminal.paint(one_line(difference.message), "yellow"))
+                lines = wrapped(one_line(_why(difference)), terminal.width)
+                terminal.lines(*(terminal.paint(line, "yellow") for line in lines))
             elif options.checkpoint is not None:
                 raise difference
             else:
-                complain(difference)
+                complain(_why(difference))
             shown_any = True
             continue
         if options.live and options.checkpoint is None and not difference["diff"]["unified"]:
@@ -64,6 +65,20 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     return status
 
 
+_STATES = {
+    "notCaptured": "was not captured",
+    "missing": "is gone",
+    "corrupt": "is damaged",
+    "tooLarge": "was too large to be recorded",
+    "unreadable": "could not be read",
+}
+
+
+def _why(error: UnavailableError) -> str:
+    state = _STATES.get(str(error.facts.get("contentStatus")))
+    return error.message if state is None else f"{error.facts.get('path')}: one of the two contents {state}"
+
+
 async def _wanted(local: Local, thread_id: str, options: argparse.Namespace) -> list[str]:
     """The checkpoints that are meant, the oldest first: one, or all of a turn or thread; for --live one a file."""
     if options.checkpoint is not None:
@@ -71,11 +86,15 @@ async def _wanted(local: Local, thread_id: str, options: argparse.Namespace) -> 
     turn = None if options.turn is None else await turn_id(local, thread_id, options.turn)
     every = await all_checkpoints(local, thread_id, None, turn)
     if options.live:
-        newest: dict[str, dict[str, Any]] = {}
-        for one in every:
-            newest.setdefault(file_of(one), one)
-        every = list(newest.values())
+        every = [found[0] for path, found in by_file(every).items() if path not in renamed_since(every)]
+    else:
+        every = [one for one in every if not _only_seen(one)]
     return [one["checkpointId"] for one in reversed(every)]
+
+
+def _only_seen(checkpoint: dict[str, Any]) -> bool:
+    """Whether it says what a file is, before anything is done to it, and not what was done."""
+    return checkpoint["source"] == "capture" and mapping(checkpoint["before"]).get("contentStatus") == "notCaptured"
 
 
 async def _one(local: Local, thread_id: str, chosen: str, options: argparse.Namespace) -> bytes:
@@ -108,21 +127,29 @@ def shown(found: dict[str, Any], terminal: Terminal, *, unified: bool = False) -
         + f"  {terminal.paint(said, 'dim')}  {counts}"
     )
     if diff["binary"]:
-        yield "not text: only that it changed can be shown"
+        yield f"not text: {_sizes(checkpoint)}" if checkpoint["before"] and checkpoint["after"] else "not text"
     elif not diff["unified"]:
         yield "no difference"
-    for name, what in (("encodingChanged", "encoding"), ("eolChanged", "line ends"), ("modeChanged", "file mode")):
+    changes = (("encodingChanged", "encoding"), ("eolChanged", "line ends"), ("modeChanged", "file mode"))
+    for name, what in changes:
         if diff.get(name):
             yield terminal.paint(f"the {what} changed", "yellow")
+    if diff["binary"]:
+        return
     two_sided = diff["additions"] and diff["deletions"]  # one side alone needs no column for the other
     if terminal.width >= WIDE and not unified and two_sided:
         yield from side_by_side(diff["hunks"], terminal)
     else:
-        yield from patch_lines(diff["unified"], terminal)
+        yield from patch_lines(diff["unified"], terminal, headers=False)
     if diff["truncated"]:
         yield terminal.paint("the diff is cut here: it is longer than the limit", "yellow")
     elif diff.get("approximate"):
         yield terminal.paint("this diff is right, but not the smallest: the file was too much work", "dim")
+
+
+def _sizes(checkpoint: dict[str, Any]) -> str:
+    before, after = (mapping(checkpoint[side]).get("bytes") for side in ("before", "after"))
+    return f"{sized(before or 0)} before, {sized(after or 0)} after"
 
 
 def _statistics(found: list[dict[str, Any]], options: argparse.Namespace, terminal: Terminal) -> None:
@@ -148,10 +175,17 @@ def _statistics(found: list[dict[str, Any]], options: argparse.Namespace, termin
     for row in rows:
         path = cut(one_line(row["path"]), path_width)
         total = row["additions"] + row["deletions"]
-        size = total if most <= room else -(-total * room // most)
-        plus = 0 if not total else round(size * row["additions"] / total)
+        plus, size = _bar(row["additions"], row["deletions"], most, room)
         bar = terminal.paint("+" * plus, "green") + terminal.paint("-" * (size - plus), "red")
         count = f"{'bin' if row['binary'] else total:>{digits}}"
-        terminal.line(f"{path}{' ' * (path_width - cells(path))} | {count} {bar}".rstrip())
+        terminal.line(f"{padded(path, path_width)} | {count} {bar}".rstrip())
     added, gone = (sum(row[name] for row in rows) for name in ("additions", "deletions"))
     terminal.line(f"{counted(len(rows), 'file')}, {counted(added, 'line')} added, {counted(gone, 'line')} removed")
+
+
+def _bar(added: int, gone: int, most: int, room: int) -> tuple[int, int]:
+    """How many signs stand for what came, and how many there are in all; what is there has one at least."""
+    total = added + gone
+    size = total if most <= room else max(-(-total * room // most), bool(added) + bool(gone))
+    plus = 0 if not total else round(size * added / total)
+    return min(max(plus, bool(added)), size - bool(gone)), size

@@ -92,6 +92,7 @@ async def _findings(local: Local) -> dict[str, Any]:
         },
         "versions": {"lockstitch": __version__, "python": platform.python_version(), "sqlite": _sqlite_version()},
         "threads": len(threads),
+        "archived": sum(1 for thread in threads if thread["archived"]),
         "bytes": {name: _size(path) for name, path in _places(root).items()},
         "processes": [one for one in status["processes"] if one["bootId"] != status["bootId"]],
         "staleBoots": sorted(name for name in _names(root.boots) if name not in alive),
@@ -152,11 +153,14 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
     kept = [f"{sized(size):>9}  {_MEANINGS[name]}" for name, size in sizes.items() if size] or ["nothing yet"]
     lines = [
         row("data root", one_line(root["path"])),
-        row("", why[root["source"]] + (", which can only be read" if root["readOnly"] else "")),
+        row("", why[root["source"]]),
+        *([row("", terminal.paint("it can only be read", "yellow"))] if root["readOnly"] else []),
         row(
             "versions", f"lockstitch {versions['lockstitch']}, Python {versions['python']}, SQLite {versions['sqlite']}"
         ),
-        row("threads", str(found["threads"])),
+        row(
+            "threads", f"{found['threads']}" + (f", {found['archived']} of them archived" if found["archived"] else "")
+        ),
         *(row("" if number else "space", line) for number, line in enumerate(kept)),
     ]
     others = [f"pid {one['pid']} since {one['startedAt']}" for one in found["processes"]]
@@ -172,14 +176,15 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
             "",
             terminal.paint(f"{counted(len(found['unlisted']), 'thread')} on the disk cannot be listed:", "red"),
         ]
-        lines += [f"  {one}" for one in found["unlisted"][:10]]
-        lines.append("  Start again; if that does not help, their first line is damaged: please report it.")
+        lines += [f"  {one_line(one)}" for one in found["unlisted"][:10]]
+        text = "Try again; if that does not help, their first line is damaged: please report it."
+        lines += [f"  {line}" for line in wrapped(text, width - 2)]
     lines += [
         "",
         terminal.paint("Everything is sound.", "green")
         + terminal.paint(" `lockstitch storage verify` reads every byte of it.", "dim")
         if found["sound"]
-        else terminal.paint("Something is wrong.", "red"),
+        else terminal.paint("Something is wrong: see above.", "red"),
     ]
     return lines
 
@@ -213,12 +218,13 @@ def _lost_lines(lost: list[dict[str, Any]], terminal: Terminal) -> list[str]:
 def _damage(one: dict[str, Any], terminal: Terminal, width: int) -> list[str]:
     what = "has lost events" if one["partial"] else "was repaired, nothing that was answered is lost"
     colour = "red" if one["partial"] else "yellow"
-    lines = [terminal.paint(cut(f"thread {one['threadId']} {what}: {one_line(one['title'])}", width), colour)]
+    lines = [terminal.paint(cut(one_line(f"thread {one['threadId']} {what}: {one['title']}"), width), colour)]
     for damage in one["damage"]:
         place = f"bytes {damage['fromOffset']} to {damage['toOffset']}: {damage['reason']}"
         if damage.get("quarantinePath"):
             place += f", set aside in {damage['quarantinePath']}"
         lines += [f"  {line}" for line in wrapped(one_line(place), width - 2)]
     if one["partial"]:
-        lines.append("  What can be read is shown by `lockstitch show`; a backup of its rollout can replace the file.")
+        text = "What can be read is shown by `lockstitch show`; a backup of its rollout can replace the file."
+        lines += [f"  {line}" for line in wrapped(text, width - 2)]
     return lines

@@ -24,7 +24,7 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     thread_id = await local.known_thread_id(options.thread)
     after, left = options.after, options.limit
     if not options.json:
-        terminal.line(terminal.paint(f"{'SEQ':>6}  {'AT':12}  {'TYPE':26}  WHAT", "dim"))
+        terminal.line(heading(terminal))
     while True:
         async for event in all_events(local, thread_id, after=after, types=options.type):
             if left == 0:
@@ -33,7 +33,7 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
             if options.json:
                 terminal.json(encode(event))
             else:
-                terminal.line(_line(event, terminal))
+                terminal.line(event_line(event, terminal))
             after = event["sequence"]
         if not options.follow:
             return OK
@@ -56,11 +56,17 @@ async def all_events(
             return
 
 
-def _line(event: dict[str, Any], terminal: Terminal) -> str:
+def heading(terminal: Terminal) -> str:
+    """What stands above the lines of events."""
+    return terminal.paint(f"{'SEQ':>6}  {'AT':12}  {'TYPE':26}  WHAT", "dim")
+
+
+def event_line(event: dict[str, Any], terminal: Terminal) -> str:
+    """An event on one line: its sequence, the time of day, its type and what says most of it."""
     kind = padded(one_line(event["type"]), 26)
     head = f"{event['sequence']:>6}  {time_of(event['timestamp']):12}  "
     what = cut(_what(event), terminal.width - len(head) - 28)
-    return terminal.paint(head, "dim") + terminal.paint(kind, "cyan") + "  " + what
+    return (terminal.paint(head, "dim") + terminal.paint(kind, "cyan") + "  " + what).rstrip()
 
 
 _TELLING = ("text", "message", "delta", "command", "path", "name", "status", "reason", "tool", "workspace", "kind")

@@ -10,7 +10,7 @@ from typing import Any
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, harmless
+from lockstitch.cli.text import counted, harmless, one_line, wrapped
 from lockstitch.codec import encode
 
 _FOLDERS = {"pack": "evidence/export", "case": "agentSession/replayCase/export"}
@@ -57,7 +57,9 @@ async def _folder(
         return OK
     _say(terminal, options, found, where)
     for gap in found.get("knownGaps", ()):
-        terminal.line(f"  {terminal.paint('missing', 'yellow')}  {harmless(gap)}")
+        first, *more = wrapped(one_line(gap), terminal.width - 11)
+        terminal.line(f"  {terminal.paint('missing', 'yellow')}  {first}")
+        terminal.lines(*(f"           {line}" for line in more))
     return OK
 
 
@@ -71,6 +73,6 @@ def _say(terminal: Terminal, options: argparse.Namespace, found: dict[str, Any],
     if left_out:
         terminal.line(f"  {counted(left_out, 'secret')} left out")
     if found.get("warning"):
-        terminal.line(f"  {found['warning']}")
+        terminal.lines(*(f"  {line}" for line in wrapped(found["warning"], terminal.width - 2)))
     if found.get("partial"):
         terminal.line("  Events of the thread are lost; `lockstitch doctor` says which.")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from lockstitch import __version__
 from lockstitch.cli.outcome import BadArgumentsError
 
 Kind = Literal["", "threads", "turns", "checkpoints", "methods", "commands", "files", "folders"]
@@ -80,8 +79,8 @@ class Verb:
     """The module in this package whose `run` does it, if it is not called as the command is."""
     alone: bool = False
     """It opens no data root: `run(options, terminal)`, not `async run(local, options, terminal)`."""
-    paged: bool = False
-    """On a terminal, what does not fit on it goes through a pager."""
+    paged: bool | Callable[[argparse.Namespace], bool] = False
+    """On a terminal, what does not fit on it goes through a pager; always, or with these options."""
 
     @property
     def usage(self) -> str:
@@ -144,6 +143,7 @@ COMMON: tuple[Argument, ...] = (
 """What every command takes, before or behind its name."""
 
 VERSION = Argument("--version", "the version")
+COMMON_NAMES = frozenset(name for one in (*COMMON, VERSION) for name in (one.name, one.short) if name)
 
 
 class Parser(argparse.ArgumentParser):
@@ -177,6 +177,22 @@ class _Help(argparse.Action):
         raise HelpWantedError(parser.prog.removeprefix("lockstitch").strip() or None)
 
 
+class VersionWantedError(Exception):
+    """The arguments ask for the version."""
+
+
+class _Version(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> NoReturn:
+        del parser, namespace, values, option_string
+        raise VersionWantedError
+
+
 def parser_of(groups: Sequence[Group]) -> Parser:
     """The parser of the whole command line. Its errors are BadArgumentsError and HelpWantedError."""
     common = Parser(add_help=False, allow_abbrev=False)
@@ -184,7 +200,7 @@ def parser_of(groups: Sequence[Group]) -> Parser:
         _add(common, argument, default=argparse.SUPPRESS)
     whole = Parser(prog="lockstitch", add_help=False, allow_abbrev=False, parents=[common])
     whole.add_argument("-h", "--help", nargs=0, action=_Help)
-    whole.add_argument("--version", action="version", version=f"lockstitch {__version__}")
+    whole.add_argument("--version", nargs=0, action=_Version)
     verbs = whole.add_subparsers(dest="verb", metavar="COMMAND", required=True)
     for group in groups:
         for verb in group.verbs:

@@ -26,6 +26,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Say how a command is used, or which there are."""
     from lockstitch.cli.arguments import VERBS
 
+    if getattr(options, "version", False):
+        _version(options, terminal)
+        return OK
     if options.json:
         _for_programs(options.command, terminal)
         return OK
@@ -37,6 +40,17 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         raise unheard(options.command)
     terminal.lines(*manual(verb, terminal))
     return OK
+
+
+def _version(options: argparse.Namespace, terminal: Terminal) -> None:
+    from lockstitch import __version__
+
+    if options.json:
+        from lockstitch.codec import encode
+
+        terminal.json(encode({"version": __version__}))
+    else:
+        terminal.line(f"lockstitch {__version__}")
 
 
 def _for_programs(name: str | None, terminal: Terminal) -> None:
@@ -68,6 +82,21 @@ def unheard(name: str) -> BadArgumentsError:
     near = get_close_matches(name, VERBS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "`lockstitch help` lists them"
     return BadArgumentsError(f"there is no command {name!r}; {hint}")
+
+
+def unwanted(verb: Verb | None, word: str) -> BadArgumentsError:
+    """The command (or, None, the command line before one) takes no such argument; which one may have been meant."""
+    from difflib import get_close_matches
+
+    about = "" if verb is None else f" {verb.name}"
+    said = f"{verb.name}: " if verb is not None else ""
+    if not word.startswith("-") or word == "-":
+        return BadArgumentsError(f"{said}{word!r} is one argument too many; `lockstitch help{about}` says more")
+    name = word.partition("=")[0]
+    options = [one.name for one in (*(verb.arguments if verb else ()), *COMMON) if one.is_option]
+    near = get_close_matches(name, options, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"`lockstitch help{about}` lists them"
+    return BadArgumentsError(f"{said}there is no option {name}; {hint}")
 
 
 def overview(terminal: Terminal) -> Iterator[str]:

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator
 from typing import Any, get_args
 
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
+from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError, complain
 from lockstitch.cli.progress import Progress
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cells, counted, cut, moment_of, one_line, padded, short_ids, sized
 from lockstitch.codec import encode
-from lockstitch.errors import LockstitchError, NotFoundError
+from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
 from lockstitch_protocol.conversation_import import SourceClient
 
 CLIENTS: tuple[str, ...] = get_args(SourceClient)
@@ -80,20 +80,22 @@ async def _scan(local: Local, options: argparse.Namespace, terminal: Terminal) -
     id_width = max(7, *(len(short) for short in ids.values()))
     head = f"{'SESSION':{id_width}}  {'TOOL':6}  {'LAST USED':16}  {'SIZE':>8}  IN?  "
     rest = terminal.width - len(head)
-    project_width = rest // 2 if wide else 0
+    projects = [one_line(one.get("projectPath") or "") for one in found]
+    project_width = min(rest // 2, max(9, *map(cells, projects)) + 2) if wide else 0
     terminal.line(terminal.paint(head + (padded("PROJECT", project_width) if wide else "") + "TITLE", "dim"))
-    for one in found:
+    for one, cwd in zip(found, projects, strict=True):
         is_in = terminal.paint("yes", "green") if one.get("importedThreadId") else "   "
         used = f"{moment_of(one['updatedAt']):16}  {sized(one['bytes']):>8}"
-        project = padded(one_line(one.get("projectPath") or ""), project_width - 2) + "  " if wide else ""
-        title = cut(one_line(one.get("title") or one["sourcePath"]), rest - project_width)
+        project = padded(cwd, project_width - 2) + "  " if wide else ""
+        title = cut(one_line(one.get("title") or os.path.basename(one["sourcePath"])), rest - project_width)
         short = terminal.paint(padded(one_line(ids[one["sourceThreadId"]]), id_width), "cyan")
         terminal.line(
             f"{short}  {one['sourceClient']:6}  {used}  {is_in}  {terminal.paint(project, 'dim')}{title}".rstrip()
         )
     new = sum(1 for one in found if not one.get("importedThreadId"))
     size = sized(sum(one["bytes"] for one in found))
-    terminal.line(terminal.paint(f"{counted(len(found), 'session')}, {size}, {new} of them not in yet", "dim"))
+    still = f"{new} of them not in yet" if new else "all of them are in"
+    terminal.line(terminal.paint(f"{counted(len(found), 'session')}, {size}, {still}", "dim"))
     return OK
 
 
@@ -119,8 +121,9 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
     if options.json:
         terminal.json(encode({"imports": outcomes}))
     elif len(outcomes) > 1:
-        summary = f"{counted(len(outcomes) - failed, 'session')} imported"
-        terminal.line(summary + (f", {failed} not" if failed else ""))
+        same = sum(1 for outcome in outcomes if "error" not in outcome and not _news(outcome["result"]))
+        rest = (f", {same} with nothing new" if same else "") + (f", {failed} failed" if failed else "")
+        terminal.line(f"{counted(len(outcomes) - failed - same, 'session')} imported{rest}")
     return FAILED if failed else OK
 
 
@@ -167,10 +170,16 @@ async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]
             await asyncio.sleep(_LOOK_SECONDS)
             job = (await local.ask("conversationImport/job/read", jobId=job["jobId"]))["job"]
     except LockstitchError as error:
-        return _failure(path, {"kind": error.kind, "message": error.message})
+        return _failure(path, {"kind": error.kind, "message": _plainly(error)})
     if job["status"] == "failed":
         return _failure(path, job.get("error") or {"message": "the import failed"})
     return {"sourcePath": path, "sourceClient": job["sourceClient"], "result": job["result"]}
+
+
+def _plainly(error: LockstitchError) -> str:
+    """What went wrong, without naming a parameter that nobody here has given."""
+    errors = error.facts.get("errors")
+    return f"{errors[0]['message']}" if isinstance(error, InvalidError) and errors else error.message
 
 
 def _is_ours(path: str) -> bool:
@@ -186,22 +195,24 @@ def _failure(path: str, error: dict[str, Any]) -> dict[str, Any]:
     return {"sourcePath": path, "error": error}
 
 
+def _news(result: dict[str, Any]) -> list[str]:
+    """What came in, counted."""
+    fields = (("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint"))
+    of_ours = ("imported", "event")  # of a thread that was exported
+    return [counted(result[field], noun) for field, noun in (*fields, of_ours) if result.get(field)]
+
+
 def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
     name = one_line(os.path.basename(outcome["sourcePath"]) or outcome["sourcePath"])
     if "error" in outcome:
-        reason = one_line(str(outcome["error"].get("message")))
-        terminal.line(f"{terminal.paint('failed', 'red')}  {name}: {reason}")
+        terminal.flush()
+        complain(f"{name}: {outcome['error'].get('message')}")
         return
     result = outcome["result"]
-    new = [
-        counted(result[field], noun)
-        for field, noun in (
-            *(("turns", "turn"), ("items", "item"), ("checkpoints", "file checkpoint")),
-            ("imported", "event"),  # of a thread that was exported
-        )
-        if result.get(field)
-    ]
+    new = _news(result)
     said = ", ".join(new) if new else "nothing new"
+    if result.get("sharedItems"):
+        said += f", goes on from {one_line(result['forkedFromId'])}"
     if result.get("damaged"):
         said += f", {counted(result['damaged'], 'unreadable line')}"
     head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))

@@ -6,15 +6,13 @@ Invariant: whoever stops reading the output ends the command quietly.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import logging
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 from lockstitch.cli import outcome, terminal
 from lockstitch.cli.arguments import VERBS, parser
-from lockstitch.cli.grammar import HelpWantedError, Verb
+from lockstitch.cli.grammar import COMMON_NAMES, HelpWantedError, Verb, VersionWantedError
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,14 +25,9 @@ def main(argv: Sequence[str]) -> int:
         options = _options(argv)
     except outcome.BadArgumentsError as error:
         return outcome.report(error, as_json="--json" in argv)
-    except SystemExit:  # the version was asked for, and said
-        return outcome.OK
-    logging.getLogger("lockstitch").addHandler(logging.NullHandler())
     verb = VERBS[options.verb]
-    follows = getattr(options, "follow", False)
-    shown = terminal.of_process(
-        options.color, paged=verb.paged and not options.no_pager and not options.json and not follows
-    )
+    paged = verb.paged(options) if callable(verb.paged) else verb.paged
+    shown = terminal.of_process(options.color, paged=paged and not options.no_pager and not options.json)
     try:
         status = _perform(verb, options, shown)
         shown.end()
@@ -49,19 +42,26 @@ def main(argv: Sequence[str]) -> int:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments, with a value for every common one. Raises BadArgumentsError."""
-    from lockstitch.cli.help import unheard
+    from lockstitch.cli.help import unheard, unwanted
 
-    words = [word for word in argv if not word.startswith("-")]
+    switches = {"json": "--json" in argv, "no_pager": "--no-pager" in argv}
     try:
         if not argv:
             raise HelpWantedError(None)
-        options = parser().parse_args(argv)
+        options, rest = parser().parse_known_args(argv)
     except HelpWantedError as wanted:
-        options = argparse.Namespace(verb="help", command=wanted.verb)
+        options, rest = argparse.Namespace(verb="help", command=wanted.verb, **switches), []
+    except VersionWantedError:
+        options, rest = argparse.Namespace(verb="help", command=None, version=True, **switches), []
     except outcome.BadArgumentsError:
-        if words and words[0] not in VERBS and argv[0] == words[0]:
-            raise unheard(words[0]) from None
+        if not argv[0].startswith("-"):
+            if argv[0] not in VERBS:
+                raise unheard(argv[0]) from None
+        elif argv[0].partition("=")[0] not in COMMON_NAMES:
+            raise unwanted(None, argv[0]) from None
         raise
+    if rest:
+        raise unwanted(VERBS[options.verb], rest[0])
     for name, default in (("json", False), ("data_dir", None), ("color", "auto"), ("no_pager", False)):
         setattr(options, name, getattr(options, name, default))
     return options
@@ -70,7 +70,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
 def _end_quietly(shown: terminal.Terminal) -> None:
     try:
         shown.end()
-    except OSError:
+    except (OSError, terminal.OutputError):
         terminal.let_go_of_stdout()
 
 
@@ -78,8 +78,13 @@ def _perform(verb: Verb, options: argparse.Namespace, shown: terminal.Terminal) 
     if verb.name == "serve":
         raise outcome.BadArgumentsError("put `serve` first: lockstitch serve --data-dir DIR")
     module = import_module(f"lockstitch.cli.{verb.module or verb.name}")
+    import logging  # with asyncio two thirds of what a start costs that needs neither
+
+    logging.getLogger("lockstitch").addHandler(logging.NullHandler())
     if verb.alone:
         return module.run(options, shown)
+    import asyncio
+
     return asyncio.run(_in_process(module.run, options, shown))
 
 

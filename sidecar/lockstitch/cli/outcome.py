@@ -6,8 +6,10 @@ Invariant: the only place where an exception becomes an exit status.
 from __future__ import annotations
 
 import sys
+from shutil import get_terminal_size
+from typing import TextIO, cast
 
-from lockstitch.cli.text import harmless
+from lockstitch.cli.text import harmless, wrapped
 from lockstitch.errors import LockstitchError
 from lockstitch.settings import UsageError
 
@@ -38,7 +40,8 @@ class BadArgumentsError(UsageError):
 def report(error: BaseException, *, as_json: bool) -> int:
     """Say on standard error what went wrong; the exit status."""
     if isinstance(error, LockstitchError):
-        _say(error.message, {**error.facts, "kind": error.kind}, as_json=as_json)
+        message = error.message if as_json else said(error)
+        _say(message, {**error.facts, "kind": error.kind}, as_json=as_json)
         return _STATUSES.get(error.kind, FAILED)
     if isinstance(error, UsageError):
         _say(str(error), {"kind": "usage"}, as_json=as_json)
@@ -52,20 +55,32 @@ def report(error: BaseException, *, as_json: bool) -> int:
     return INTERNAL
 
 
-def complain(error: LockstitchError) -> None:
+def complain(message: str) -> None:
     """Say on standard error what went wrong with a part, where the rest goes on."""
-    _say(error.message, {}, as_json=False)
+    _say(message, {}, as_json=False)
+
+
+def said(error: LockstitchError) -> str:
+    """What an error says to somebody who typed a command and knows no methods and params."""
+    if error.kind == "threadNotFound" and "threadId" in error.facts:
+        return f"there is no thread {error.facts['threadId']}; `lockstitch threads` lists those that are"
+    return error.message
 
 
 def _say(message: str, facts: dict[str, object], *, as_json: bool) -> None:
+    stream = cast("TextIO | None", sys.stderr)
+    if stream is None:  # closed by whoever started us
+        return
     if as_json:
         from lockstitch.codec import encode
 
         line = encode({"error": {"message": message, **facts}}).decode()
     else:
         line = f"lockstitch: {harmless(message)}"
+        if stream.isatty():
+            line = "\n".join(wrapped(line, max(40, get_terminal_size((80, 24)).columns)))
     try:
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        stream.write(line + "\n")
+        stream.flush()
     except (OSError, ValueError):
         return  # nobody listens

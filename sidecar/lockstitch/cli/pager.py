@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Any, TextIO
 
 
 class Pager(io.TextIOBase):
@@ -23,6 +23,7 @@ class Pager(io.TextIOBase):
         self._room = max(4, height) - 2
         self._held: list[str] | None = []
         self._process: subprocess.Popen[bytes] | None = None
+        self._on_interrupt: Any = None
 
     def write(self, text: str) -> int:
         """Write, or hold back. Raises BrokenPipeError when the reader has had enough."""
@@ -41,6 +42,12 @@ class Pager(io.TextIOBase):
                 self._begin()
         return len(text)
 
+    def aside(self, text: str) -> None:
+        """Write something at once that is no part of the output, while there is no pager yet."""
+        if self._process is None:
+            self._output.write(text)
+            self._output.flush()
+
     def flush(self) -> None:
         """Nothing: what is held back is written at the end."""
 
@@ -51,20 +58,19 @@ class Pager(io.TextIOBase):
             self._output.write("".join(held))
             self._output.flush()
             return
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager takes the key; it decides when to end
         try:
             if self._process.stdin is not None:
                 with contextlib.suppress(OSError):  # it was left before the end
                     self._process.stdin.close()
             self._process.wait()
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, self._on_interrupt)
 
     def _begin(self) -> None:
         held, self._held = "".join(self._held or []), None
         wanted = self._environment.get("PAGER", "")
         command = wanted.strip() or shutil.which("less") or ""
-        if command and command != "cat":
+        if command and command != "cat" and _is_there(command):
             settings = {"LESS": "FRX", "LESSCHARSET": "utf-8", **self._environment}
             try:
                 self._process = subprocess.Popen(
@@ -75,4 +81,12 @@ class Pager(io.TextIOBase):
                 )
             except OSError:
                 self._process = None
+            else:  # the pager takes the key and decides when to end; what it shows is to be whole
+                self._on_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN) or signal.SIG_DFL
         self.write(held)
+
+
+def _is_there(command: str) -> bool:
+    """Whether the program of a command line can be found, as far as its first word tells."""
+    first = command.split()[0]
+    return "=" in first or first.startswith(("'", '"')) or shutil.which(first) is not None

@@ -12,17 +12,23 @@ from lockstitch.cli.text import counted, cut, harmless
 def patch_lines(
     unified: str, terminal: Terminal, *, headers: bool = True, most: int | None = None, width: int | None = None
 ) -> Iterator[str]:
-    """The lines of a diff in colour. `headers` False: hunks only. `most`: so many lines, then how many more. `width`:
-    longer lines are cut."""
+    """The lines of a diff in colour. `headers` False: hunks only, or what else changed. `most`: so many lines, then how
+    many more. `width`: longer lines are cut."""
     marked = list(_marked(unified))
-    if not headers and any(in_hunk for _, in_hunk in marked):
-        marked = [(line, in_hunk) for line, in_hunk in marked if in_hunk]
+    if not headers:
+        any_hunk = any(in_hunk for _, in_hunk in marked)
+        marked = [
+            (line, in_hunk) for line, in_hunk in marked if in_hunk or not (any_hunk or line.startswith(_NAMES_ONLY))
+        ]
     for number, (line, in_hunk) in enumerate(marked):
         if most is not None and number == most and len(marked) > most + 1:
             yield terminal.paint(f"… {counted(len(marked) - number, 'more line')}", "dim")
             return
         text = harmless(line).expandtabs(4)
         yield terminal.paint(text if width is None else cut(text, width), *_colours(line, in_hunk=in_hunk))
+
+
+_NAMES_ONLY = ("diff ", "index ", "similarity ", "rename ", "--- ", "+++ ")
 
 
 def _marked(unified: str) -> Iterator[tuple[str, bool]]:

@@ -8,11 +8,13 @@ from typing import Any
 
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
+from lockstitch.cli.patch import change_counts
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, cut, lasting, moment_of, one_line, padded
+from lockstitch.cli.text import cells, counted, cut, lasting, moment_of, one_line, padded
 from lockstitch.cli.turns import turn_id, turn_ids
 from lockstitch.errors import NotFoundError
 
+_REASONS = {"processEnded": "the process ended before the turn did"}
 _COLOURS = {"completed": "green", "failed": "red", "interrupted": "yellow", "inProgress": "blue"}
 
 
@@ -38,11 +40,12 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
 
 def _sections(receipt: dict[str, Any], terminal: Terminal) -> Iterator[tuple[str, list[str]]]:
     width = min(terminal.width, 100) - 12
-    status = terminal.paint(receipt["status"], _COLOURS.get(receipt["status"], "green"))
+    status = terminal.paint(one_line(receipt["status"]), _COLOURS.get(receipt["status"], "green"))
     yield "turn", [terminal.paint(receipt["turnId"], "cyan"), f"of thread {receipt['threadId']}"]
     yield "status", [status + _times(receipt)]
     if "interruption" in receipt:
-        yield "interrupted", [one_line(receipt["interruption"]["reason"])]
+        reason = str(receipt["interruption"]["reason"])
+        yield "interrupted", [_REASONS.get(reason, one_line(reason))]
     for name in ("route", "authority"):
         if name in receipt:
             yield name, [cut(_facts(receipt[name]), width)]
@@ -53,7 +56,7 @@ def _sections(receipt: dict[str, Any], terminal: Terminal) -> Iterator[tuple[str
         spent = f"{usage['inputTokens']:,} tokens in, {usage['outputTokens']:,} out"
         yield "usage", [spent + ("" if cost == "unknown" else f", {cost} US dollars")]
     for name, lines in (
-        ("files", [_file(file, width, terminal) for file in receipt["filesChanged"]]),
+        ("files", list(_files(receipt["filesChanged"], width, terminal))),
         ("workers", [_worker(worker, width) for worker in receipt["workers"]]),
         ("warnings", [cut(one_line(text), width) for text in receipt["diagnostics"]]),
         ("gaps", [cut(one_line(f"{gap['itemId']}: {gap['reason']}"), width) for gap in receipt["gaps"]]),
@@ -83,13 +86,13 @@ def _did(counts: dict[str, int]) -> str:
     return ", ".join(counted(counts[name], noun) for name, noun in names if counts[name]) or "nothing"
 
 
-def _file(file: dict[str, Any], width: int, terminal: Terminal) -> str:
-    lines = [
-        terminal.paint(f"{sign}{file[name]}", colour)
-        for name, sign, colour in (("additions", "+", "green"), ("deletions", "-", "red"))
-        if file.get(name) is not None
-    ]
-    return padded(file["op"], 9) + padded(one_line(file["path"]), max(20, width - 26)) + " " + " ".join(lines)
+def _files(files: list[dict[str, Any]], width: int, terminal: Terminal) -> Iterator[str]:
+    paths = [one_line(file["path"]) for file in files]
+    longest = min(max(map(cells, paths), default=0), max(20, width - 26))
+    for file, path in zip(files, paths, strict=True):
+        counts = change_counts(file.get("additions"), file.get("deletions"), terminal)
+        name = padded(path, longest) if counts else cut(path, width - 9)
+        yield f"{padded(one_line(file['op']), 9)}{name}  {counts}".rstrip()
 
 
 def _worker(worker: dict[str, Any], width: int) -> str:

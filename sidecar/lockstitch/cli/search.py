@@ -11,14 +11,15 @@ from typing import Any
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import FAILED, OK
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, harmless, one_line, short_ids, wrapped
+from lockstitch.cli.text import cells, counted, cut, harmless, one_line, short_ids, wrapped
 from lockstitch.cli.threads import title_of
+from lockstitch.cli.turns import turn_ids
 from lockstitch.codec import encode
 from lockstitch.errors import LockstitchError
 
 _PAGE = 100
-_OPENS, _CLOSES = "\ue000", "\ue001"
-"""Private characters around what was found, while lines are broken; each counts as a column there."""
+_OPENS, _CLOSES = "\ufdee", "\ufdef"
+"""Noncharacters around what was found, while lines are broken: no harmless text has them, and they take no column."""
 
 
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -73,12 +74,14 @@ async def _show(local: Local, hits: list[dict[str, Any]], terminal: Terminal) ->
         by_thread.setdefault(hit["threadId"], []).append(hit)
     shorts = short_ids(local.thread_ids())
     for thread_id, found in by_thread.items():
-        title = await _title(local, thread_id)
-        short = shorts.get(thread_id, thread_id)
+        short = one_line(shorts.get(thread_id, thread_id))
+        count = counted(len(found), "hit")
+        title = cut(await _title(local, thread_id), max(16, terminal.width - cells(short) - len(count) - 4))
         head = terminal.paint(short, "cyan") + "  " + terminal.paint(title, "bold")
-        terminal.line(head + terminal.paint(f"  {counted(len(found), 'hit')}", "dim"))
+        terminal.line(head + terminal.paint(f"  {count}", "dim"))
+        numbers = {turn: number for number, turn in enumerate(await _turns(local, thread_id), 1)}
         for hit in found:
-            terminal.lines(*_lines(hit, terminal))
+            terminal.lines(*_lines(hit, numbers.get(str(hit.get("turnId"))), terminal))
         terminal.line()
 
 
@@ -89,23 +92,32 @@ async def _title(local: Local, thread_id: str) -> str:
         return ""
 
 
-def _lines(hit: dict[str, Any], terminal: Terminal) -> Iterator[str]:
-    """The snippet, what was found in it painted."""
-    width = min(terminal.width, 100) - 4
+async def _turns(local: Local, thread_id: str) -> list[str]:
+    try:
+        return await turn_ids(local, thread_id)
+    except LockstitchError:  # deleted since
+        return []
+
+
+def _lines(hit: dict[str, Any], turn: int | None, terminal: Terminal) -> Iterator[str]:
+    """The turn by its number, as `show --turn` takes it, and the snippet, what was found in it painted."""
+    where = "title" if turn is None else f"turn {turn}"
+    indent = " " * (max(len(where), 7) + 4)
     inside = False
-    for number, line in enumerate(wrapped(harmless(_marked(hit)), width)):
+    for number, line in enumerate(wrapped(_marked(hit), min(terminal.width, 100) - len(indent))):
         painted: list[str] = []
         for part in re.split(f"([{_OPENS}{_CLOSES}])", line):
             if part in (_OPENS, _CLOSES):
                 inside = part == _OPENS
             elif part:
                 painted.append(terminal.paint(part, "yellow", "bold") if inside else part)
-        yield ("  · " if number == 0 else "    ") + "".join(painted)
+        head = indent if number else f"  {where}".ljust(len(indent))
+        yield terminal.paint(head, "dim") + "".join(painted)
 
 
 def _marked(hit: dict[str, Any]) -> str:
-    """The snippet on one line, with signs around what was found."""
-    units = hit["snippet"].replace(_OPENS, " ").replace(_CLOSES, " ").encode("utf-16-le")
+    """The snippet on one line and harmless, with signs around what was found."""
+    units = hit["snippet"].encode("utf-16-le")
     parts: list[str] = []
     at = 0
     for start, end in hit["ranges"]:
@@ -124,4 +136,4 @@ def _absolute(path: str) -> str:
 
 
 def _text(units: bytes, start: int, end: int) -> str:
-    return units[2 * start : 2 * end].decode("utf-16-le", "replace")
+    return harmless(units[2 * start : 2 * end].decode("utf-16-le", "replace"))

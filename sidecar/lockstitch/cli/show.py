@@ -11,7 +11,7 @@ from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cells, counted, cut, moment, one_line, padded, short_ids, wrapped
 from lockstitch.cli.threads import title_of
-from lockstitch.cli.transcript import Transcript, summary_of
+from lockstitch.cli.transcript import WHOLE_OUTPUT, Transcript, summary_of
 from lockstitch.cli.turns import turn_id, turn_ids, turns
 from lockstitch.codec import encode
 
@@ -36,8 +36,24 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     transcript = Transcript(terminal, full=options.full)
     async for number, turn in turns(local, thread["id"]):
         if wanted in (None, turn["id"]):
+            if options.full:
+                await _fetch_outputs(local, thread["id"], turn)
             terminal.lines(*transcript.turn(number, turn))
     return OK
+
+
+async def _fetch_outputs(local: Local, thread_id: str, turn: dict[str, Any]) -> None:
+    """Put the outputs that are kept apart from their items into them."""
+    for item in turn["items"]:
+        known = item.get("outputRef")
+        if known is None or item["type"] == "userMessage":
+            continue
+        found = await local.ask(
+            "artifact/read", sessionId=thread_id, artifactRef=known["artifactRef"], includeContent=True
+        )
+        for artifact in found["artifacts"]:
+            if artifact.get("content") is not None:
+                item[WHOLE_OUTPUT] = artifact["content"]
 
 
 def _origin(thread: dict[str, Any]) -> str:
@@ -86,11 +102,12 @@ async def _items(local: Local, thread_id: str, wanted: str | None, terminal: Ter
     numbers = {turn: number for number, turn in enumerate(await turn_ids(local, thread_id), 1)}
     found = [entry async for entry in _all_items(local, thread_id, wanted)]
     ids = short_ids([entry["item"]["id"] for entry in found])
-    id_width = min(16, max((cells(one_line(short)) for short in ids.values()), default=8))
-    terminal.line(terminal.paint(f"{'TURN':>4}  {'ITEM':{id_width}}  {'KIND':16}  WHAT", "dim"))
+    id_width = max((cells(one_line(short)) for short in ids.values()), default=8)
+    terminal.line(terminal.paint(f"{'TURN':>4}  {'ITEM':{id_width}}  {'KIND':17}  WHAT", "dim"))
     for entry in found:
         item = entry["item"]
         number = str(numbers.get(entry["turnId"], "?"))
         head = f"{number:>4}  {terminal.paint(padded(one_line(ids[item['id']]), id_width), 'cyan')}  "
-        kind = padded(one_line(str(item["type"])), 16)
-        terminal.line(f"{head}{kind}  {cut(summary_of(item), terminal.width - id_width - 26)}".rstrip())
+        kind = padded(one_line(str(item["type"])), 17)
+        room = max(16, terminal.width - id_width - 27)
+        terminal.line(f"{head}{kind}  {cut(summary_of(item), room)}".rstrip())

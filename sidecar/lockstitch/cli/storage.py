@@ -6,16 +6,20 @@ Invariant: nothing is removed without `--yes`.
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import FAILED, OK
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, one_line, sized
+from lockstitch.cli.text import cells, counted, cut, one_line, padded, sized, wrapped
+from lockstitch.cli.threads import title_of
 from lockstitch.codec import encode
+from lockstitch.errors import LockstitchError
 
 _METHODS = {"report": "storage/report", "verify": "storage/verify", "rebuild": "storage/rebuild", "clear": "storage/gc"}
 _SHOWN = 20
+_MOST_THREADS = 10
 
 
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -25,11 +29,22 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     if options.json:
         terminal.json(encode(found))
     else:
-        terminal.lines(*_TELL[options.action](found))
+        if options.action == "report":
+            found["titles"] = await _titles(local, found["threads"][:_MOST_THREADS])
+        terminal.lines(*_TELL[options.action](found, terminal))
     return FAILED if options.action == "verify" and not found["ok"] else OK
 
 
-def _report(found: dict[str, Any]) -> list[str]:
+async def _titles(local: Local, threads: list[dict[str, Any]]) -> dict[str, str]:
+    titles: dict[str, str] = {}
+    for one in threads:
+        with suppress(LockstitchError):  # removed since
+            thread = (await local.ask("thread/read", threadId=one["threadId"]))["thread"]
+            titles[one["threadId"]] = one_line(title_of(thread))
+    return titles
+
+
+def _report(found: dict[str, Any], terminal: Terminal) -> list[str]:
     lines = [f"{sized(found['bytes'])} in {counted(found['files'], 'file')}, {counted(found['threadCount'], 'thread')}"]
     for one in found["classes"]:
         if one["files"]:
@@ -40,23 +55,32 @@ def _report(found: dict[str, Any]) -> list[str]:
     orphans = found["orphans"]
     if orphans["files"]:
         files = counted(orphans["files"], "content")
-        lines.append(f"  {files} ({sized(orphans['bytes'])}) that no thread refers to: lockstitch storage clear")
+        lines.append(f"  {files} ({sized(orphans['bytes'])}) that no thread refers to: `lockstitch storage clear`")
     if found["threads"]:
         lines.append("largest threads")
-    for one in found["threads"][:_SHOWN]:
-        lines.append(f"  {one['threadId']:38}{sized(one['bytes']):>10}  {counted(one['events'], 'event')}")
+    largest = found["threads"][:_MOST_THREADS]
+    widest = max((cells(one_line(one["threadId"])) for one in largest), default=0)
+    for one in largest:
+        name = padded(one_line(one["threadId"]), widest)
+        text = f"  {name}  {sized(one['bytes']):>8}  {counted(one['events'], 'event'):>13}  "
+        lines.append(text + cut(found["titles"].get(one["threadId"], ""), max(8, terminal.width - cells(text))))
     return lines
 
 
-def _verify(found: dict[str, Any]) -> list[str]:
+def _verify(found: dict[str, Any], terminal: Terminal) -> list[str]:
     read = f"{counted(found['threads'], 'thread')}, {counted(found['events'], 'event')}, "
     lines = [read + f"{sized(found['bytes'])} and {counted(found['contents'], 'content')} read"]
     for one in found["differences"][:_SHOWN]:
-        lines.append("  " + one_line(_difference(one)))
+        lines += [f"  {line}" for line in wrapped(one_line(_difference(one)), terminal.width - 2)]
     left = found["differenceCount"] - min(_SHOWN, len(found["differences"]))
     if left:
         lines.append(f"  and {left} more: --json lists them")
-    lines.append("Everything is as it was." if found["ok"] else "Something is not as it was.")
+    if not found["ok"]:
+        lines.append(terminal.paint("Something is not as it was.", "red"))
+    elif found["differences"]:
+        lines.append("Everything else is as it was; what is listed was found before, and reads say so.")
+    else:
+        lines.append(terminal.paint("Everything is as it was.", "green"))
     return lines
 
 
@@ -69,16 +93,20 @@ def _difference(one: dict[str, Any]) -> str:
     return text + (f", sha256 {one['sha256']}" if "sha256" in one else "")
 
 
-def _rebuild(found: dict[str, Any]) -> list[str]:
+def _rebuild(found: dict[str, Any], terminal: Terminal) -> list[str]:
+    del terminal
     return [f"The database was made anew from {counted(found['threads'], 'thread')}: {sized(found['bytes'])}."]
 
 
-def _clear(found: dict[str, Any]) -> list[str]:
+def _clear(found: dict[str, Any], terminal: Terminal) -> list[str]:
+    del terminal
     lines = [f"{one['reason']:13}{sized(one['bytes']):>10}  {one_line(one['path'])}" for one in found["candidates"]]
     lines += [f"left alone: {one_line(one['path'])} ({one['reason']})" for one in found["skipped"]]
     count = counted(found["candidateCount"], "file")
-    if found["dryRun"]:
-        lines.append(f"{count}, {sized(found['candidateBytes'])}, could be removed: lockstitch storage clear --yes")
+    if not found["candidateCount"]:
+        lines.append("There is nothing to clear.")
+    elif found["dryRun"]:
+        lines.append(f"{count}, {sized(found['candidateBytes'])}, could be removed: `lockstitch storage clear --yes`")
     else:
         lines.append(f"{counted(found['removed'], 'file')} removed, {sized(found['freedBytes'])} given back")
     return lines

@@ -1,6 +1,7 @@
 """Where the command's words go: standard output, in colour if it is a terminal that may have it.
 
-Invariant: a text that is not ours passes `text.harmless` before it comes here, or goes to no terminal.
+Invariant: every text that reaches a terminal has passed `text.for_terminal` or `text.escaped` here, whoever wrote it.
+(What is measured or cut passed `text.harmless` before: what is made visible takes more columns.)
 """
 
 from __future__ import annotations
@@ -8,21 +9,21 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TextIO, cast
 
 from lockstitch.cli.pager import Pager
+from lockstitch.cli.text import escaped, for_terminal, painted
+from lockstitch.errors import LockstitchError
 
-_COLOURS = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "blue": "34",
-    "magenta": "35",
-    "cyan": "36",
-}
+
+class OutputError(LockstitchError):
+    """Standard output takes no more: the disk is full, or the device refuses. Not: nobody reads any more."""
+
+    default_kind = "outputFailed"
 
 
 class Terminal:
@@ -49,8 +50,12 @@ class Terminal:
         return cls(io.StringIO(), coloured=False, width=80, is_terminal=False)
 
     def line(self, text: str = "") -> None:
-        """Write one line."""
-        self._output.write(text + "\n")
+        """Write one line. Raises BrokenPipeError if nobody reads any more, OutputError."""
+        self._write(for_terminal(text) + "\n")
+
+    def _write(self, text: str) -> None:
+        with _output_errors():
+            self._output.write(text)
 
     def lines(self, *texts: str) -> None:
         """Write several lines."""
@@ -58,24 +63,28 @@ class Terminal:
             self.line(text)
 
     def json(self, value: bytes) -> None:
-        """Write encoded JSON as one line, exactly these bytes."""
-        self.exactly(value + b"\n")
+        """Write encoded JSON as one line: into a pipe or file exactly these bytes."""
+        if self.is_terminal:
+            self._write(escaped(value.decode("utf-8", "replace")) + "\n")
+        else:
+            self.exactly(value + b"\n")
 
     def exactly(self, content: bytes) -> None:
-        """Write these bytes as they are."""
-        self._output.flush()
-        binary = getattr(self._output, "buffer", None)
-        if binary is None:
-            self._output.write(content.decode("utf-8", "replace"))
-        else:
-            binary.write(content)
+        """Write these bytes as they are; what a terminal would take for a command it gets made visible."""
+        if self.is_terminal:
+            self._write(for_terminal(content.decode("utf-8", "replace")))
+            return
+        with _output_errors():
+            self._output.flush()
+            binary = getattr(self._output, "buffer", None)
+            if binary is None:
+                self._output.write(content.decode("utf-8", "replace"))
+            else:
+                binary.write(content)
 
     def paint(self, text: str, *colours: str) -> str:
         """The text in these colours, if there are colours here."""
-        if not self.coloured or not colours or not text:
-            return text
-        codes = ";".join(_COLOURS[colour] for colour in colours)
-        return f"\x1b[{codes}m{text}\x1b[0m"
+        return painted(text, *colours) if self.coloured and colours and text else text
 
     def rule(self, title: str = "") -> str:
         """A line across, with a title in it."""
@@ -93,28 +102,62 @@ class Terminal:
         return self._keyboard is not None
 
     def ask(self, question: str) -> bool:
-        """Whether the answer to the question is yes. No answer is no."""
+        """Whether the answer to the question is yes. No answer is no. Raises KeyboardInterrupt."""
         if self._keyboard is None:
             return False
-        self._output.write(f"{question} [y/N] ")
+        self._write(f"{for_terminal(question)} [y/N] ")
         self.flush()
-        return self._keyboard.readline().strip().lower() in ("y", "yes")
+        answer = ""
+        try:
+            with _interruptible():
+                answer = self._keyboard.readline()
+        finally:
+            if not answer.endswith("\n"):  # the cursor still stands behind the question
+                self._write("\n")
+        return answer.strip().lower() in ("y", "yes")
 
     def again(self, text: str) -> None:
         """Put this text in the place of the line that the cursor is on: for progress, on a terminal only."""
-        self._output.write(f"\r\x1b[K{text}")
-        self.flush()
+        line = f"\r\x1b[K{for_terminal(text)}"
+        with _output_errors():
+            if isinstance(self._output, Pager):
+                self._output.aside(line)
+            else:
+                self._output.write(line)
+                self._output.flush()
 
     def flush(self) -> None:
-        """Have everything written. Raises BrokenPipeError if nobody reads any more."""
-        self._output.flush()
+        """Have everything written. Raises BrokenPipeError if nobody reads any more, OutputError."""
+        with _output_errors():
+            self._output.flush()
 
     def end(self) -> None:
-        """Have everything written and read. Raises BrokenPipeError if nobody reads any more."""
+        """Have everything written and read. Raises BrokenPipeError if nobody reads any more, OutputError."""
         if isinstance(self._output, Pager):
             self._output.end()
         else:
-            self._output.flush()
+            self.flush()
+
+
+@contextmanager
+def _output_errors() -> Generator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise OutputError(f"standard output cannot be written: {reason}", errno=error.errno) from error
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Where this thread waits for the keyboard, the event loop that asyncio would tell of Ctrl-C waits too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) or signal.SIG_DFL
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def of_process(colour: str = "auto", *, paged: bool = False) -> Terminal:

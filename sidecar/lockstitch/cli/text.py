@@ -1,6 +1,7 @@
 """Text for a terminal: made harmless, measured in cells, wrapped and cut.
 
 Invariant: what `harmless` returns holds no character that moves a cursor, changes a colour, or reorders text.
+Invariant: what `for_terminal` returns holds no control sequence but the colours that `painted` put there.
 """
 
 from __future__ import annotations
@@ -10,9 +11,17 @@ import unicodedata
 from collections.abc import Iterator
 
 _HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufdd0-\ufdef\ud800-\udfff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+_PLAIN = 0xFDD0
+_COLOURS = ("bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan")
+_CODES = {chr(_PLAIN + n): code for n, code in enumerate(("0", "1", "2", "31", "32", "33", "34", "35", "36"))}
+"""While text is put together, colours are noncharacters, which no text may hold; the last step makes them escape
+sequences. So a sequence that a transcript holds is never taken for one of ours."""
+_PAINT = re.compile("[\ufdd0-\ufdd8]+")
+_PRESENTED = "\ufe0f"
+"""Behind a character it asks for its emoji, which is two columns wide."""
 _JOINERS = "\u200c\u200d"
 """They belong to Persian, Indian scripts and emoji, and move nothing."""
 _TAB = 4
@@ -21,6 +30,32 @@ _TAB = 4
 def harmless(text: str) -> str:
     """The text with control and reordering characters made visible; line feeds and tabs stay."""
     return _HARMFUL.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def painted(text: str, *colours: str) -> str:
+    """The text in these colours, once it has passed `for_terminal`; the marks take no columns."""
+    begin = "".join(chr(_PLAIN + 1 + _COLOURS.index(colour)) for colour in colours)
+    return f"{begin}{text}{chr(_PLAIN)}"
+
+
+def for_terminal(text: str) -> str:
+    """What a terminal gets of a text: whatever is still harmful in it made visible, its paint as colours."""
+    parts: list[str] = []
+    at = 0
+    for match in _PAINT.finditer(text):
+        parts += [harmless(text[at : match.start()]), f"\x1b[{';'.join(_CODES[mark] for mark in match[0])}m"]
+        at = match.end()
+    return "".join([*parts, harmless(text[at:])])
+
+
+def escaped(json: str) -> str:
+    """The same JSON, with what is harmful in it escaped; what lies below U+0020 is so in any JSON."""
+    return _HARMFUL.sub(_escape, json)
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -36,15 +71,26 @@ def one_line(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns a harmless text takes."""
+    """How many columns a harmless text takes; of an emoji, which terminals disagree about, as many as any gives it."""
     if text.isascii():
         return len(text)
-    return sum(_cells_of(character) for character in text)
+    return sum(size for _, size in _measured(text))
+
+
+def _measured(text: str) -> Iterator[tuple[str, int]]:
+    """Each character and how many columns it takes where it stands."""
+    before = 0
+    for character in text:
+        size = 1 if character == _PRESENTED and before == 1 else _cells_of(character)
+        yield character, size
+        before = size
 
 
 def _cells_of(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me") or character in _JOINERS or "\u1160" <= character <= "\u11ff":
         return 0  # marks, joiners, and the vowels and finals of Hangul written in parts
+    if "\ufdd0" <= character <= "\ufdef":
+        return 0  # paint
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
@@ -54,12 +100,12 @@ def cut(text: str, width: int) -> str:
         return text
     kept: list[str] = []
     room = width - 1
-    for character in text:
-        room -= _cells_of(character)
+    for character, size in _measured(text):
+        room -= size
         if room < 0:
             break
         kept.append(character)
-    return "".join(kept) + "…"
+    return "".join(kept).rstrip(_JOINERS) + "…"
 
 
 def padded(text: str, width: int) -> str:
@@ -97,8 +143,7 @@ def _pieces(word: str, width: int) -> list[str]:
     """A word in pieces of at most that width; the last one may be shorter."""
     found = [""]
     room = width
-    for character in word:
-        size = _cells_of(character)
+    for character, size in _measured(word):
         if size > room:
             found.append("")
             room = width
@@ -139,10 +184,10 @@ def time_of(timestamp: str) -> str:
 
 def lasting(milliseconds: float) -> str:
     """A duration for people."""
-    if milliseconds < 1000:
+    if milliseconds < 999.5:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / 1000
-    if seconds < 100:
+    if seconds < 99.95:
         return f"{seconds:.1f} s"
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -156,7 +201,7 @@ def sized(count: int) -> str:
     size = float(count)
     for unit in ("kB", "MB", "GB"):
         size /= 1000
-        if size < 1000:
+        if size < 999.95:
             return f"{size:.1f} {unit}"
     return f"{size / 1000:.1f} TB"
 

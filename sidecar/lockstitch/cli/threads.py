@@ -11,7 +11,7 @@ from typing import Any
 from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import cut, moment, one_line, padded, short_ids
+from lockstitch.cli.text import cells, cut, moment, one_line, padded, short_ids
 from lockstitch.codec import encode
 
 _PAGE = 500
@@ -20,7 +20,9 @@ _PAGE = 500
 async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> int:
     """List threads, one a line."""
     wanted = None if options.all else options.limit
-    found = await _found(local, options)
+    found = await _found(local, options, None if wanted is None else wanted + 1)
+    more = wanted is not None and len(found) > wanted
+    found = found[:wanted]
     if options.json:
         terminal.json(encode({"data": found}))
         return OK
@@ -32,21 +34,23 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     shorts = [ids.get(thread["id"]) or str(thread["id"]) for thread in found]
     id_width = max(map(len, shorts))
     head = f"{'THREAD':{id_width}}  {'LAST USED':16}  TURNS  FILES  "
-    project_width = (terminal.width - len(head)) // 2 if wide else 0
+    projects = [one_line(thread["cwd"]) for thread in found]
+    room = terminal.width - len(head)
+    project_width = min(room // 2, max(9, *map(cells, projects)) + 2) if wide else 0
     terminal.line(terminal.paint(head + (padded("PROJECT", project_width) if wide else "") + "TITLE", "dim"))
-    for thread, short in zip(found, shorts, strict=True):
+    for thread, short, cwd in zip(found, shorts, projects, strict=True):
         used = thread["updatedAt"]
         files = thread["fileCheckpointSummary"]["count"]
         fields = f"{moment(used):16}  {thread['turnCount']:5}  {files:5}  "
-        project = padded(one_line(thread["cwd"]), project_width - 2) + "  " if wide else ""
+        project = padded(cwd, project_width - 2) + "  " if wide else ""
         marks = _marks(thread)
-        title = cut(one_line(title_of(thread)), terminal.width - len(head) - project_width - len(marks))
+        title = cut(one_line(title_of(thread)), room - project_width - len(marks))
         line = terminal.paint(padded(short, id_width), "cyan") + "  " + fields
         terminal.line(
             line + terminal.paint(project, "dim") + (terminal.paint(marks, "yellow") if marks else "") + title
         )
-    if wanted is not None and len(found) == wanted:
-        terminal.line(terminal.paint(f"the first {wanted}; --all lists all of them", "dim"))
+    if more:
+        terminal.line(terminal.paint(f"the {wanted} last used; --all lists all of them", "dim"))
     return OK
 
 
@@ -60,9 +64,8 @@ def filters_of(options: argparse.Namespace) -> dict[str, Any]:
     return filters
 
 
-async def _found(local: Local, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """The threads that the options mean. Raises BadArgumentsError for a day that is none."""
-    wanted = None if options.all else options.limit
+async def _found(local: Local, options: argparse.Namespace, wanted: int | None) -> list[dict[str, Any]]:
+    """The first so many of the threads that the options mean. Raises BadArgumentsError for a day that is none."""
     since = None if options.since is None else day(options.since).timestamp()
     until = None if options.until is None else (day(options.until) + timedelta(days=1)).timestamp()
     found: list[dict[str, Any]] = []

@@ -10,13 +10,15 @@ from typing import Any, cast
 
 from lockstitch.cli.patch import patch_lines
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import cells, counted, cut, harmless, lasting, moment, one_line, wrapped
+from lockstitch.cli.text import cells, counted, cut, harmless, lasting, moment, one_line, sized, wrapped
 from lockstitch.codec import encode
 
 _HEAD, _TAIL = 8, 4
 """How many lines of a long output are shown from its beginning and its end."""
 _PATCH_LINES = 16
 _THOUGHT_LINES = 6
+WHOLE_OUTPUT = "wholeOutput"
+"""The field in which `show --full` puts an output that is kept apart from its item."""
 _STATUS_COLOURS = {"failed": "red", "interrupted": "yellow", "declined": "yellow", "inProgress": "blue"}
 
 
@@ -31,7 +33,7 @@ class Transcript:
     def turn(self, number: int, turn: dict[str, Any]) -> Iterator[str]:
         """The lines of one turn."""
         paint = self._terminal.paint
-        status = _text(turn.get("status"))
+        status = one_line(_text(turn.get("status")))
         facts = [paint(status, _STATUS_COLOURS.get(status, "green"))]
         title = [status]
         for fact in self._turn_facts(turn):
@@ -90,8 +92,7 @@ class Transcript:
         if isinstance(item.get("durationMs"), int):
             facts.append(lasting(item["durationMs"]))
         yield self._headline("$", _text(item.get("command")), item, facts)
-        yield from self._output(_text(item.get("aggregatedOutput")))
-        yield from self._spilled(item)
+        yield from self._output(_text(item.get("aggregatedOutput")), item)
 
     def _file_change(self, item: dict[str, Any]) -> Iterator[str]:
         for change in _objects(item.get("changes")):
@@ -110,18 +111,18 @@ class Transcript:
 
     def _mcp_call(self, item: dict[str, Any]) -> Iterator[str]:
         yield from self._tool(f"{_text(item.get('server'))}.{_text(item.get('tool'))}", item)
+        yield from self._output(_texts(_object(item.get("result")).get("content")), item)
         error = item.get("error")
         if error is not None:
-            yield from self._output(error if isinstance(error, str) else encode(error).decode())
+            said = _object(error).get("message", error)
+            yield from self._output(said if isinstance(said, str) else encode(error).decode())
 
     def _dynamic_call(self, item: dict[str, Any]) -> Iterator[str]:
         yield from self._tool(_text(item.get("tool")), item)
-        for content in _objects(item.get("contentItems")):
-            yield from self._output(_text(content.get("text")))
+        yield from self._output(_texts(item.get("contentItems")), item)
 
     def _tool(self, name: str, item: dict[str, Any]) -> Iterator[str]:
         yield self._headline("*", f"{name} {_arguments_text(item.get('arguments'))}", item)
-        yield from self._spilled(item)
 
     def _web_search(self, item: dict[str, Any]) -> Iterator[str]:
         target = _object(item.get("action"))
@@ -164,7 +165,16 @@ class Transcript:
         if cut_at < len(lines):
             yield " " * len(mark) + self._terminal.paint(f"… {counted(len(lines) - cut_at, 'more line')}", "dim")
 
-    def _output(self, text: str) -> Iterator[str]:
+    def _output(self, text: str, item: dict[str, Any] | None = None) -> Iterator[str]:
+        """An output, or its two ends; of `item` the whole one, if it was fetched, else how long that is."""
+        whole = (item or {}).get(WHOLE_OUTPUT)
+        yield from self._output_lines(whole if isinstance(whole, str) else text)
+        known = _object((item or {}).get("outputRef"))
+        if isinstance(known.get("bytes"), int) and not isinstance(whole, str):
+            hint = "its content is not to be had" if self._full else "--full shows the whole of it"
+            yield "    " + self._terminal.paint(f"… {sized(known['bytes'])} in all; {hint}", "dim")
+
+    def _output_lines(self, text: str) -> Iterator[str]:
         if not text.strip():
             return
         lines = harmless(text).strip("\n").expandtabs(4).split("\n")
@@ -179,12 +189,6 @@ class Transcript:
             shown = wrapped(line, self._width - 4) if self._full else [cut(line, self._width - 4)]
             for part in shown:
                 yield ("    " + self._terminal.paint(part, "dim")).rstrip()
-
-    def _spilled(self, item: dict[str, Any]) -> Iterator[str]:
-        known = _object(item.get("outputRef"))
-        if known:
-            text = f"… {known.get('bytes')} bytes in all: lockstitch call artifact/read, {known.get('artifactRef')}"
-            yield "    " + self._terminal.paint(cut(one_line(text), self._width - 4), "dim")
 
 
 _WRITERS: dict[str, Callable[[Transcript, dict[str, Any]], Iterator[str]]] = {
@@ -227,6 +231,10 @@ def _object(value: Any) -> dict[str, Any]:
 def _objects(value: Any) -> list[dict[str, Any]]:
     found = cast("list[Any]", value) if isinstance(value, list) else []
     return [_object(one) for one in found if isinstance(one, dict)]
+
+
+def _texts(value: Any) -> str:
+    return "\n".join(_text(one.get("text")) for one in _objects(value) if one.get("text"))
 
 
 def _strings(value: Any) -> list[str]:

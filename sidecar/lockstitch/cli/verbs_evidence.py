@@ -36,6 +36,7 @@ EVIDENCE = Group(
                 Example("lockstitch receipt 019ad3a1 --turn 1 --json", "of the first turn, the same bytes every time"),
             ),
             notes=("What no fact proves is named as unknown, and never guessed.",),
+            paged=True,
         ),
         Verb(
             "replay",
@@ -52,6 +53,7 @@ EVIDENCE = Group(
                 Example("lockstitch replay 019ad3a1 --json | wc -l", "one event a line, for programs"),
             ),
             notes=("No gap between two events takes longer than two seconds.",),
+            paged=lambda options: options.speed is None,
         ),
         Verb(
             "open",

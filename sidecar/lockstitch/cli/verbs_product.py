@@ -38,6 +38,7 @@ PRODUCT = Group(
                 Example("lockstitch storage verify", "sums, contents and rows; the status is 1 if something differs"),
                 Example("lockstitch storage clear", "what could be removed, and why; nothing is"),
             ),
+            paged=True,
         ),
         Verb(
             "self-test",

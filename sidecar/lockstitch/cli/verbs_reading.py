@@ -83,7 +83,7 @@ READING = Group(
                 Example("lockstitch events 019ad3a1", "one line an event"),
                 Example("lockstitch events 019ad3a1 --type turn.completed --json", "as JSON, one event a line"),
             ),
-            paged=True,
+            paged=lambda options: not options.follow,
         ),
         Verb(
             "search",

@@ -34,6 +34,7 @@ THREADS = Group(
                 "that cannot be imported stops none of the others; the exit status is 1 then.",
             ),
             module="imports",
+            paged=lambda options: options.scan,
         ),
         Verb(
             "rename",

@@ -14,9 +14,11 @@ from typing import Any
 from lockstitch import codec
 from lockstitch.imports.fields import mapping, sequence, string, timestamp
 from lockstitch.imports.source import SourceThread
-from lockstitch_protocol.ids import is_thread_id
+from lockstitch_protocol.ids import is_id, is_thread_id
 
 PREVIEW_CHARACTERS = 200
+_TAIL_BYTES = 64 << 10
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TYPES = frozenset({"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "attachment"})
 
 
@@ -43,7 +45,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]], *, li
     """The thread, from at most `lines` lines of its file; None where there is no message in it yet."""
     first: dict[str, Any] | None = None
     facts: dict[str, str | None] = dict.fromkeys(("sessionId", "cwd", "version", "gitBranch", "entrypoint"))
-    created = model = preview = title = agent = None
+    created = model = preview = title = agent = first_turn = None
     sidechain: bool | None = None
     read = 0
     for line in head:
@@ -58,10 +60,11 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]], *, li
         named = mapping(line.get("message")).get("model")
         model = model or (string(named) if named != "<synthetic>" else None)
         title = string(line.get("customTitle")) or title
-        preview = preview or typed_text(line, include_sidechain=sidechain is True)
+        if preview is None and (preview := typed_text(line, include_sidechain=sidechain is True)) is not None:
+            first_turn = string(line.get("uuid"))
         if preview and model:
             break
-    session = facts["sessionId"]
+    session = _own_session(path, size, facts["sessionId"])
     if first is None and (session is None or read < lines):
         return None
     thread_id = f"agent-{agent}" if agent else session
@@ -81,8 +84,22 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]], *, li
         client_version=facts["version"],
         source="subagent" if agent else facts["entrypoint"],
         git={"branch": branch} if (branch := facts["gitBranch"]) else {},
+        first_turn_id=first_turn if first_turn is not None and is_id(first_turn) else None,
         parent_thread_id=parent if parent is not None and is_thread_id(parent) else None,
     )
+
+
+def _own_session(path: Path, size: int, first: str | None) -> str | None:
+    """The session's id: that of its first lines, or that of its name where its last lines have it.
+
+    A session that was resumed under an id of its own may begin with copies that bear the old one.
+    """
+    named = path.stem
+    if first is None or named == first or not _SESSION.fullmatch(named):
+        return first
+    with path.open("rb") as file:
+        file.seek(max(size - _TAIL_BYTES, 0))
+        return named if f'"sessionId":"{named}"'.encode() in file.read(_TAIL_BYTES).replace(b'": "', b'":"') else first
 
 
 def _thread_id(source_id: str | None, first: dict[str, Any]) -> str:

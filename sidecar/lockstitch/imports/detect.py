@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from lockstitch import codec
 from lockstitch.errors import InvalidError
 from lockstitch.imports import claude_head, codex_head, gemini_head
 from lockstitch.imports.chain import with_earlier_files
@@ -82,6 +83,10 @@ def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> 
     head = read_head(path, lines=lines, size=size)
     seen: list[dict[str, Any]] = []
     found = _regular(path)
+    if (tool := _name_of_elements(path)) is not None:
+        raise _refuse(
+            path, f"a JSON array of {tool} lines: write its elements one a line, as {tool} does (jq -c '.[]')"
+        )
     if (document := _described_document(path, found.st_size, size)) is not None:
         return document
     for line in head:
@@ -185,3 +190,22 @@ def _name_document(path: Path) -> str:
         if mark in start:
             return name
     return "a JSON document of an unknown tool"
+
+
+def _name_of_elements(path: Path) -> str | None:
+    """Whose lines somebody put into an array, if the file is one."""
+    with path.open("rb") as file:
+        if not file.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            return None
+    found = read_document(path, HEAD_BYTES)
+    lines = [] if found is None else found.lines[:HEAD_BYTES].split(b"\n", SNIFFED_LINES)[:SNIFFED_LINES]
+    for line in lines:
+        try:
+            record = mapping(codec.decode(line)) if line else {}
+        except (codec.ParseError, codec.TooDeepError):
+            continue
+        if codex_head.is_codex(record) or codex_head.is_late_head(record):
+            return "Codex"
+        if record and claude_head.is_claude(record):
+            return "Claude Code"
+    return None

@@ -8,11 +8,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from lockstitch import codec
 from lockstitch.imports.chain import open_lines
 from lockstitch.imports.source import Mark, SourceEvent, SourceReading, SourceThread
+
+if TYPE_CHECKING:
+    from lockstitch.imports.shared import Unshared
 
 _BLOCK = 1 << 20
 _ENDS = frozenset({"turn.completed", "turn.failed", "turn.canceled", "turn.interrupted"})
@@ -83,6 +87,8 @@ class Growth:
 
     reading: SourceReading
     held: Held | None
+    unshared: Unshared | None = None
+    """Lets through what no other thread holds."""
     title_before: str | None = None
     """The best title as far as the thread holds the file."""
     damaged_before: int = 0
@@ -98,7 +104,9 @@ class Growth:
         self._passed = held is None
         for event in self.reading.events(final=True, mark=mark):
             if self._passed:
-                yield from self._difference(event)
+                yield from self._new(event)
+            elif self.unshared is not None:
+                self.unshared.observe(event)
 
     def _pass_mark(self) -> None:
         self._passed = True
@@ -114,7 +122,12 @@ class Growth:
     def endings(self) -> tuple[list[SourceEvent], list[SourceEvent]]:
         """What is to be written because the file ends here, and all that stands for that reason."""
         found = endings(self.reading)
-        return [new for event in found for new in self._difference(event)], found
+        return [new for event in found for new in self._new(event)], found
+
+    def _new(self, event: SourceEvent) -> Iterator[SourceEvent]:
+        if self.unshared is None:
+            return self._difference(event)
+        return chain.from_iterable(map(self.unshared.admit, self._difference(event)))
 
     def _difference(self, event: SourceEvent) -> Iterator[SourceEvent]:
         """The event, or what of it an ending did not tell already."""

@@ -1,6 +1,6 @@
 """Finds session files below a directory and tells what they hold, from their first lines and their last bytes.
 
-Invariant: no file is read whole; one thread is listed once, however many files it has.
+Invariant: no file is read whole; one thread is listed once, however many files it has that go on from each other.
 """
 
 from __future__ import annotations
@@ -155,10 +155,15 @@ def _title(record: dict[str, Any]) -> str | None:
 
 
 def _join_files(threads: Iterator[SourceThread]) -> list[SourceThread]:
-    """One entry a thread: of several files, the one written last, with the others named."""
-    joined: dict[tuple[str, str], SourceThread] = {}
+    """One entry a thread: of several files, the one written last, with the others named.
+
+    Two files of one Claude Code session went apart, unless they are the same: each of them holds something.
+    """
+    joined: dict[tuple[object, ...], SourceThread] = {}
     for thread in threads:
-        name = (thread.client, thread.source_thread_id)
+        name: tuple[object, ...] = (thread.client, thread.source_thread_id)
+        if thread.client == "claude":
+            name = (*name, thread.size, thread.updated_at)
         other = joined.get(name)
         if other is None:
             joined[name] = thread

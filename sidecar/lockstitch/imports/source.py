@@ -40,6 +40,8 @@ class SourceThread:
     git: dict[str, str] = field(default_factory=dict[str, str])
     """sha, branch, originUrl."""
     parent_thread_id: str | None = None
+    first_turn_id: str | None = None
+    """The turn that the session begins with, where its id is the source's: sessions that begin alike share it."""
     archived: bool = False
     base: dict[str, Any] | None = None
     """The file goes on where another file of the same thread was left (Codex `history_base`)."""

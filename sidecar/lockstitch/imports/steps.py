@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from lockstitch.imports.fields import mapping, string
 from lockstitch.imports.growth import Growth, Held, PrefixDigest, Told
 from lockstitch.imports.intake import Batch, ContentStore, Intake, Preparation, RecentContents
 from lockstitch.imports.scan import given_title, modified_at
+from lockstitch.imports.shared import Unshared
 from lockstitch.imports.source import SourceThread
 from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.rows import ThreadRow
@@ -93,6 +94,10 @@ class Steps:
     stored: Stored | None
     store: ContentStore
     prepare: Preparation
+    unshared: Unshared | None = None
+    """Other threads hold a part of the conversation."""
+    thread_id: str | None = None
+    """The thread's id where it is not the session's."""
     thread: SourceThread = field(init=False)
     started_at: str = ""
     """When the thread began; known with the first step."""
@@ -106,6 +111,8 @@ class Steps:
         """Open the source; False if the thread holds all of it. Raises LockstitchError, also where it has changed."""
         reading = open_source(self.path)
         self.thread = reading.thread
+        if self.thread_id is not None:
+            self.thread = replace(self.thread, source_thread_id=self.thread_id)
         self._digest = PrefixDigest(self.thread)
         held = None if self.stored is None else self.stored.held
         if held is not None and self.stored is not None:
@@ -130,7 +137,7 @@ class Steps:
                 )
             if self._is_held(self.stored):
                 return False
-        self._growth = Growth(reading, held)
+        self._growth = Growth(reading, held, self.unshared)
         return True
 
     def _is_held(self, stored: Stored) -> bool:
@@ -192,6 +199,8 @@ class Steps:
             told["parts"] = self._parts()
         if name is not None:
             told["name"] = name
+        if self.unshared is not None and self.unshared.holder is not None:
+            told["shared"] = self.unshared.as_stored()
         yield self._step(events, at, thread.size if thread.settled is None else thread.settled, number, told)
 
     def _parts(self) -> list[dict[str, Any]]:
@@ -208,7 +217,9 @@ class Steps:
 
     def _begin(self, first_at: str) -> None:
         if not self.started_at:
-            self.started_at = first_at
+            # What goes on from another thread began with what is new in it.
+            shared = self.unshared is not None and self.unshared.holder is not None
+            self.started_at = (self.unshared.first_at if shared and self.unshared else None) or first_at
 
     def _step(self, events: list[Incoming], follows: int, upto: int, number: int, told: dict[str, Any]) -> Step:
         assert self._digest is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lockstitch.codec import Pieces
 from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
@@ -16,7 +17,9 @@ from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.reducer import DELTAS
-from lockstitch_protocol.events import AppendParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.events import AppendParams
 
 
 async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
-from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, is_shallow
+from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, encode, is_shallow
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.incoming import Incoming
-from lockstitch.timeline.plain_items import PlainItem, plain_item
-from lockstitch_protocol.ids import is_id
+from lockstitch.timeline.plain_items import PlainItem, PlainTurnStart, may_nest, plain_item, plain_payload
+from lockstitch_protocol.ids import are_ids
 
 WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
 _ABOVE = 4
@@ -54,7 +54,7 @@ class PlainEvent(msgspec.Struct, gc=False):
 
 
 class PlainAppend(msgspec.Struct):
-    """What `AppendParams` is. An event that is checked already, since its item has the plain form, is an Incoming."""
+    """What `AppendParams` is. An event that is checked already, since it has a plain form, is an Incoming."""
 
     session_id: str
     runtime_events: list[PlainEvent | Incoming]
@@ -66,19 +66,32 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
     """The request, or None if only the model can say what it is."""
     events: list[PlainEvent | Incoming] = []
     turn_id = sent.turn_id
+    ids: list[str] = []
     for event in sent.runtime_events:
-        payload, type_, event_id = event.payload, event.type, event.event_id
-        if len(payload) > _SHORT and not is_shallow(payload, _ABOVE):
-            return None
-        if event_id is not None and not is_id(event_id):
-            return None
+        payload, type_, event_id, item_id = event.payload, event.type, event.event_id, event.item_id
+        bare = event_id is None and event.at is None
+        if event_id is not None:
+            ids.append(event_id)
         item = None
         # What may have to leave its line for the artifact store is looked at as a decoded value.
-        if type_ in WHOLE_ITEMS and event.item_id is None and len(payload) <= SPILL_BYTES:
+        if type_ in WHOLE_ITEMS and item_id is None and len(payload) <= SPILL_BYTES:
             item = plain_item(payload)
-            if item is not None and event_id is None and event.at is None:
+        if item is not None:
+            ids.append(item.id)
+            if len(payload) > _SHORT and may_nest(item) and not is_shallow(payload, _ABOVE):
+                return None
+            if bare:
                 events.append(Incoming(type_, _EMPTY, turn_id, item.id, None, None, None, item))
                 continue
+        elif len(payload) > _SHORT and not is_shallow(payload, _ABOVE):
+            return None
+        elif bare and item_id is None and (brief := plain_payload(type_, payload)) is not None:
+            if type(brief) is PlainTurnStart:
+                ids.append(brief.turnId)
+                events.append(Incoming(type_, {"turnId": brief.turnId}, turn_id or brief.turnId))
+            else:
+                events.append(Incoming(type_, _EMPTY, turn_id, None, None, None, None, None, encode(brief)))
+            continue
         value: Any = {}
         if payload:
             try:
@@ -87,7 +100,9 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
                 return None
             if type(value) is not dict:
                 return None
-        events.append(PlainEvent(type_, cast("dict[str, Any]", value), event_id, event.item_id, event.at, item))
+        events.append(PlainEvent(type_, cast("dict[str, Any]", value), event_id, item_id, event.at, item))
+    if not are_ids(ids):
+        return None
     return PlainAppend(sent.session_id, events, turn_id, sent.durability)
 
 

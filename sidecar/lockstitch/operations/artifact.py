@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.content import as_text
 from lockstitch.codec import ParseError, decode, mapping, present
@@ -21,7 +21,9 @@ from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
-from lockstitch_protocol.artifact import ArtifactReadParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.artifact import ArtifactReadParams
 
 RECENT = 20
 

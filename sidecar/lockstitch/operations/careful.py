@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 PATIENCE = 0.25
 """For so many seconds a read or a start waits for a write lock that somebody else holds."""
@@ -89,6 +90,25 @@ class CarefulReads:
             if not damaged or runtime.refusal is not None:
                 return value
         return await self._read_mended(thread_id, look)
+
+    async def read_and_work(self, thread_id: str, look: Callable[[View], T], work: Callable[[T], R]) -> R:
+        """`read`, and then `work` on what it gave, which may be slow: in one worker thread, if nothing has to be
+        seen to first."""
+        runtime = self._runtime
+
+        def at_once() -> tuple[R] | None:
+            try:
+                value, damaged = runtime.look(lambda view: (look(self._healthy(view, thread_id)), view.saw_damage))
+            except Exception:
+                return None  # whatever it is, `read` meets it too and sees to it
+            return None if damaged else (work(value),)
+
+        if thread_id.lower() not in self._from_file:
+            done = await runtime.slowly(at_once)
+            if done is not None:
+                return done[0]
+        value = await self.read(thread_id, look)
+        return await runtime.slowly(lambda: work(value))
 
     async def _read_mended(self, thread_id: str, look: Callable[[View], T]) -> T:
         if not await self.soon(self.mend(thread_id)):

@@ -15,7 +15,7 @@ from lockstitch.artifacts.documents import bounded_diff, thread_folders, write_v
 from lockstitch.artifacts.paths import artifact_id, folder_name, path_of_key
 from lockstitch.artifacts.safety import SafetyCopies
 from lockstitch.artifacts.sidecar import Sidecar, open_sidecar
-from lockstitch.artifacts.store import Store
+from lockstitch.artifacts.store import Packed, Store
 from lockstitch.codec import encode
 from lockstitch.diff import diff_files
 from lockstitch.errors import LockstitchError
@@ -32,6 +32,7 @@ MAX_FILE_BYTES = 64 << 20
 
 _MAX_DIFFED = 8 << 20
 _REMEMBERED = 256
+_MOST_AT_HAND = 4 << 20
 
 
 class Contents:
@@ -46,6 +47,8 @@ class Contents:
         self._sidecars: dict[str | None, Sidecar] = {}
         self._of_thread: dict[str, Sidecar] = {}
         self._diffs: OrderedDict[tuple[Any, ...], DiffText] = OrderedDict()
+        self._at_hand: OrderedDict[str, bytes] = OrderedDict()
+        self._bytes_at_hand = 0
         self._lock = threading.Lock()
 
     def sidecar(self, workspace: str | None) -> Sidecar:
@@ -65,9 +68,24 @@ class Contents:
         found = self._of_thread[thread_id.lower()] = self.sidecar(workspace)
         return found
 
-    def place_of(self, sidecar: Sidecar) -> str:
-        """Where what the sidecar took last is, as a checkpoint says it."""
-        return "dataRoot" if sidecar.workspace is None or sidecar.problem else "workspace"
+    def place_of(self, sidecar: Sidecar, problem: str | None) -> str:
+        """Where the sidecar has contents of which it told that problem, as a checkpoint says it."""
+        return "dataRoot" if sidecar.workspace is None or problem else "workspace"
+
+    def remember(self, contents: Sequence[Packed]) -> None:
+        """Keep what is stored at hand: a diff that is made soon need not read it back."""
+        with self._lock:
+            for packed in contents:
+                if len(packed.data) <= _MOST_AT_HAND // 4 and packed.sha256 not in self._at_hand:
+                    self._at_hand[packed.sha256] = packed.data
+                    self._bytes_at_hand += len(packed.data)
+            while self._bytes_at_hand > _MOST_AT_HAND:
+                self._bytes_at_hand -= len(self._at_hand.popitem(last=False)[1])
+
+    def _side_bytes(self, sidecar: Sidecar, side: dict[str, Any]) -> bytes | None:
+        with self._lock:
+            found = self._at_hand.get(side.get("sha256") or "")
+        return side_bytes(sidecar, side) if found is None else found
 
     @staticmethod
     def artifact_of(key: str) -> str:
@@ -113,7 +131,7 @@ class Contents:
         self, sidecar: Sidecar, path: str, old_path: str | None, before: dict[str, Any], after: dict[str, Any]
     ) -> DiffText:
         try:
-            old, new = side_bytes(sidecar, before), side_bytes(sidecar, after)
+            old, new = self._side_bytes(sidecar, before), self._side_bytes(sidecar, after)
         except LockstitchError:
             return DiffText("", None, None)
         if old is None and new is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
 from lockstitch.imports.detect import describe
@@ -15,8 +15,10 @@ from lockstitch.operations.call import Call
 from lockstitch.operations.import_jobs import held_by, jobs_of
 from lockstitch.operations.runtime import Runtime
 from lockstitch.timeline.cursors import cursor_of, key_of
-from lockstitch.timeline.reader import View
-from lockstitch_protocol import conversation_import as wire
+from lockstitch.timeline.imported import imported_threads
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import conversation_import as wire
 
 
 async def scan(runtime: Runtime, call: Call, params: wire.SourceScanParams) -> dict[str, Any]:
@@ -34,7 +36,7 @@ async def scan(runtime: Runtime, call: Call, params: wire.SourceScanParams) -> d
     if after is not None:
         threads = [thread for thread in threads if _key(thread) < tuple(after)]
     page = threads[: params.limit]
-    imported = await runtime.read(_imported_threads) if page else {}
+    imported = await runtime.read(imported_threads) if page else {}
     entries: list[dict[str, Any]] = []
     for thread in page:
         entry = thread.as_wire()
@@ -85,12 +87,6 @@ def _absolute(text: str, field: str) -> Path:
     if not os.path.isabs(text) or "\0" in text:
         raise InvalidError.at(field, "must be an absolute path")
     return Path(text)
-
-
-def _imported_threads(view: View) -> dict[tuple[str, str], str]:
-    view.require_all()
-    query = "SELECT client, source_thread_id, thread_id FROM import_source JOIN thread USING(thread_no)"
-    return {(client, source_id.lower()): thread_id for client, source_id, thread_id in view.connection.execute(query)}
 
 
 async def preview(runtime: Runtime, call: Call, params: wire.ImportPreviewParams) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class MemoryContents(Contents):
     def sidecar(self, workspace: str | None) -> Sidecar:
         return self._sidecar
 
-    def place_of(self, sidecar: Sidecar) -> str:
+    def place_of(self, sidecar: Sidecar, problem: str | None) -> str:
         return "memory"
 
 

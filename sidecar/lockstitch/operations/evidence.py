@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import Raw, encode
 from lockstitch.errors import RefusedError
@@ -15,7 +15,9 @@ from lockstitch.operations.export_folders import Files, open_target, write_folde
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread_facts import thread_facts
 from lockstitch.timeline.events import event_of_bytes
-from lockstitch_protocol.evidence import EvidenceExportParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.evidence import EvidenceExportParams
 
 SOURCE = "lockstitch"
 _ROOM = 64 << 10

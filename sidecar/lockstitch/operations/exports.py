@@ -10,7 +10,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.names import is_protected
 from lockstitch.artifacts.store import stage
@@ -27,7 +27,9 @@ from lockstitch.operations.runtime import Runtime
 from lockstitch.platform.beneath import open_root
 from lockstitch.platform.files import storage_errors
 from lockstitch.timeline.reader import View
-from lockstitch_protocol.thread_export import ThreadExportParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.thread_export import ThreadExportParams
 
 MOST_IN_A_REPLY = 64 << 20
 WARNING = "Secrets were not looked for: the bundle holds everything that the thread holds. Hand it on with care."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import as_text
@@ -29,7 +29,9 @@ from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
-from lockstitch_protocol import file_checkpoint as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import file_checkpoint as wire
 
 
 async def list_(runtime: Runtime, call: Call, params: wire.FileCheckpointListParams) -> dict[str, Any]:
@@ -370,8 +372,7 @@ async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptu
         raise InvalidError.at("paths", "names a file twice")
     snapshots = Snapshots(runtime, params.session_id)
     async with runtime.order.turn(params.session_id):
-        await snapshots.open()
-        events, failed = await runtime.slowly(lambda: _captured(snapshots, paths, params.reason))
+        events, failed = await snapshots.opened(lambda _: _captured(snapshots, paths, params.reason))
 
         def build(admission: Admission) -> None:
             turn_id = params.turn_id or admission.open_turn_id
@@ -412,6 +413,7 @@ def _captured(
             failed.append({**path_to_wire(path), "reason": error.message})
             continue
         events.append(Incoming("artifact.snapshot", {}, own=True, snapshot=snapshot))
+    snapshots.store()
     return events, failed
 
 

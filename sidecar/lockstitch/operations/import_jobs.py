@@ -12,15 +12,18 @@ import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import decode, encode
 from lockstitch.errors import ConflictError, LockstitchError, NotFoundError, RefusedError
 from lockstitch.imports.growth import Held, Told
+from lockstitch.imports.shared import Unshared, compare
 from lockstitch.imports.source import SourceThread
 from lockstitch.imports.steps import Step, Steps, Stored, key_of_directory
 from lockstitch.operations.call import Call
+from lockstitch.operations.import_family import family_of, kept_by
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.rollout.line import Draft, payload_span
 from lockstitch.timeline import moves
@@ -64,8 +67,8 @@ class ImportJob:
     """The requests that want to be told how it goes on."""
 
     @property
-    def key(self) -> tuple[str, str, bool]:
-        return self.source.client, self.source.source_thread_id.lower(), self.replace
+    def key(self) -> tuple[str, str, str, bool]:
+        return self.source.client, self.source.source_thread_id.lower(), str(self.source.path), self.replace
 
     def as_wire(self) -> dict[str, Any]:
         """ImportJob of the protocol."""
@@ -141,7 +144,11 @@ class ImportJobs:
     async def _run(self, job: ImportJob) -> None:
         job.status = "running"
         try:
-            async with self._order.turn(job.source.source_thread_id):
+            # Of two sessions that begin alike the second must see what the first brought.
+            async with (
+                self._order.turn(f"turn {job.source.first_turn_id or job.source.source_thread_id}"),
+                self._order.turn(job.source.source_thread_id),
+            ):
                 await _Run(self._runtime, job, lambda: self._stopped).run()
             job.status = job.phase = "completed"
         except LockstitchError as error:
@@ -178,10 +185,21 @@ class _Run:
         if stored is not None and job.replace:
             await runtime.exclusive(lambda writer: moves.delete(writer, self._thread_id))
             stored = None
-        # Contents of an imported thread lie in the data root: it has no workspace until it is linked to one.
-        steps = Steps(job.source.path, stored, runtime.contents.sidecar(None), runtime.contents)
+        steps = await self._steps(stored)
         try:
-            if await runtime.slowly(steps.open):
+            try:
+                behind = await runtime.slowly(steps.open)
+            except ConflictError as error:
+                if error.facts.get("reason") != "sourceChanged":
+                    raise
+                await runtime.slowly(steps.close)
+                branch = await self._branch(error, stored)
+                if behind := branch is not None:
+                    self._thread_id = branch
+                    stored = await held_by(runtime, replace(job.source, source_thread_id=branch))
+                    steps = await self._steps(stored)
+                    behind = await runtime.slowly(steps.open)
+            if behind:
                 job.phase = "building_history"
                 await self._append_all(steps, exists=stored is not None)
         finally:
@@ -195,6 +213,35 @@ class _Run:
             "skipped": steps.skipped,
             "damaged": steps.damaged,
         }
+        if steps.unshared is not None and steps.unshared.holder is not None:
+            job.result |= {"sharedItems": steps.unshared.items, "forkedFromId": steps.unshared.holder}
+
+    async def _steps(self, stored: Stored | None) -> Steps:
+        """The import of the source into the thread, less what other threads hold of it."""
+        runtime, source = self._runtime, self._job.source
+        family = await family_of(runtime, source, self._thread_id)
+        unshared = None if family is None else Unshared(family.kept, runtime.contents.spill, family.begun)
+        thread_id = None if self._thread_id == source.source_thread_id else self._thread_id
+        # Contents of an imported thread lie in the data root: it has no workspace until it is linked to one.
+        sidecar = runtime.contents.sidecar(None)
+        return Steps(source.path, stored, sidecar, runtime.contents, unshared=unshared, thread_id=thread_id)
+
+    async def _branch(self, changed: ConflictError, stored: Stored | None) -> str | None:
+        """The thread for what a second file of the session holds behind the lines that both have.
+
+        None where it has no others. Raises `changed` where the files are not such a pair.
+        """
+        runtime, source = self._runtime, self._job.source
+        if stored is None:
+            raise changed
+        kept = await kept_by(runtime, self._thread_id)
+        found = await runtime.slowly(lambda: compare(source.path, kept, runtime.contents.spill))
+        if not found.shared or found.changed or (found.first_new is None and source.size >= stored.held.read_bytes):
+            raise changed
+        if found.first_new is None:
+            return None
+        named = f"{self._thread_id}\0{found.first_new}".lower()
+        return f"{source.client}-{sha256(named.encode()).hexdigest()[:32]}"
 
     def _check_stopped(self) -> None:
         if self._job.cancelled:
@@ -254,7 +301,7 @@ class _Run:
                 )
 
     async def _creation(self, steps: Steps) -> CreateJob:
-        payload = await self._runtime.slowly(lambda: _started(steps.thread, self._runtime))
+        payload = await self._runtime.slowly(lambda: _started(steps, self._runtime))
         nothing, at = steps.nothing_read(), steps.started_at
         drafts = [
             Draft("thread.started", encode(payload), new_id("evt"), at),
@@ -312,8 +359,9 @@ def _check_rollback(admission: Admission, turn_ids: list[str], begun: list[str])
         )
 
 
-def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
+def _started(steps: Steps, runtime: Runtime) -> dict[str, Any]:
     """The payload of `thread.started`. Looks at the disk for the directory's key."""
+    thread, unshared = steps.thread, steps.unshared
     payload: dict[str, Any] = {"format": FORMAT, "threadId": thread.source_thread_id}
     if thread.cwd is not None:
         payload.update(cwd=thread.cwd, workspaceKey=key_of_directory(thread.cwd), workspaceLinked=False)
@@ -329,11 +377,15 @@ def _started(thread: SourceThread, runtime: Runtime) -> dict[str, Any]:
     ):
         if value is not None:
             payload[name] = value
-    payload["importedFrom"] = {
+    origin: dict[str, Any] = {
         "client": thread.client,
         "sourceThreadId": thread.source_thread_id,
         "sourcePath": str(thread.path),
     }
+    if unshared is not None and unshared.holder is not None:
+        payload["forkedFrom"] = {"threadId": unshared.holder, "rootId": unshared.kept.roots[unshared.holder]}
+        origin["shared"] = unshared.as_stored()
+    payload["importedFrom"] = origin
     payload["bootId"] = runtime.boot_id
     return payload
 

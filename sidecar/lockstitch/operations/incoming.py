@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import canonical, mapping
 from lockstitch.errors import InvalidError
@@ -20,10 +20,12 @@ from lockstitch.timeline.items import item_of
 from lockstitch.timeline.times import microseconds_of, text_of
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 from lockstitch_protocol.event_types import EVENT_TYPES, may_client_send
-from lockstitch_protocol.events import RuntimeEventInput
 from lockstitch_protocol.ids import is_id
 from lockstitch_protocol.item_fields import ItemError, fill_defaults
 from lockstitch_protocol.retired import RETIRED_EVENTS
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.events import RuntimeEventInput
 
 FILE_EVENTS = frozenset({"artifact.snapshot", "file.changed"})
 _UNIQUE_ID = re.compile(

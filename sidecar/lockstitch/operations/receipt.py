@@ -5,7 +5,7 @@ Invariant: the same bytes after a restart and after a rebuild; what no fact prov
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import Raw, decode, mapping, present
 from lockstitch.operations.artifact import artifact_values
@@ -20,7 +20,9 @@ from lockstitch.timeline.lines import Lines, OpenRollout
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import TOOLS, ItemKind, ThreadRow, TurnRow, TurnStatus, WorkerRow, WorkerStatus, usage_of
 from lockstitch.timeline.times import text_of
-from lockstitch_protocol.receipt import ReceiptReadParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.receipt import ReceiptReadParams
 
 _BEHIND = 64
 _MOST_LISTED = 10_000

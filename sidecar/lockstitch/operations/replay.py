@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import encode
 from lockstitch.operations.call import Call
@@ -20,7 +20,9 @@ from lockstitch.timeline.events import event_of_line
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.times import microseconds_of
 from lockstitch_protocol.ids import new_id
-from lockstitch_protocol.replay import ThreadReplayParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.replay import ThreadReplayParams
 
 METHOD = "thread/replay/event"
 LONGEST_GAP = 2.0

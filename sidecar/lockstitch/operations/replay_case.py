@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.exports import replay_case as case
 from lockstitch.exports.evidence_pack import content_files
@@ -15,7 +15,9 @@ from lockstitch.operations.export_folders import Files, open_target, write_folde
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.projection import projected_value
 from lockstitch.timeline.reduced import Reduced
-from lockstitch_protocol.replay import ReplayCaseExportParams, ReplayCaseVerifyParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.replay import ReplayCaseExportParams, ReplayCaseVerifyParams
 
 
 async def export(runtime: Runtime, call: Call, params: ReplayCaseExportParams) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.restore_plan import conflict_of
 from lockstitch.codec import present
@@ -14,8 +14,10 @@ from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.views.checkpoints import Recorded, recorded
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
-from lockstitch_protocol import restore as wire
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import restore as wire
 
 
 async def restore(runtime: Runtime, call: Call, params: wire.RestoreParams) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.paths import path_from_wire, path_of_key, printable, workspace_path
 from lockstitch.errors import NotFoundError
@@ -14,8 +14,10 @@ from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
-from lockstitch_protocol import restore as wire
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import restore as wire
 
 
 async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dict[str, Any]:

@@ -233,7 +233,7 @@ class Runtime:
 
     async def _read(self, look: Callable[[View], T]) -> T:
         try:
-            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
         except RottenRowsError as error:
             if self._rows_remade:
                 raise error.__cause__ or error from None  # a fault of ours, hence a bug
@@ -242,18 +242,19 @@ class Runtime:
         except DamagedDatabaseError:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
-            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
         except DamagedDatabaseError:
             # Looking at it found nothing, and still it cannot be read: then it is made anew.
             await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
         try:
-            return await anyio.to_thread.run_sync(self._look, look, limiter=self._limiter)
+            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
         except RottenRowsError as error:
             raise error.__cause__ or error from None  # rows are new, hence not to blame
         except DamagedDatabaseError as error:
             raise damaged_database(self.root) from error
 
-    def _look(self, look: Callable[[View], T]) -> T:
+    def look(self, look: Callable[[View], T]) -> T:
+        """Run `look` on one consistent view, in a worker thread. Raises what `read` sees to, and LockstitchError."""
         try:
             try:
                 return self.reader.run(look)

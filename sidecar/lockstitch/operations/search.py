@@ -8,7 +8,7 @@ Invariant: no query is a syntax error.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import ParseError, decode, present
 from lockstitch.errors import InvalidError, NotFoundError
@@ -27,7 +27,9 @@ from lockstitch.timeline.rows import ItemRow, ThreadRow
 from lockstitch.timeline.search_index import Asking, DamagedIndexError, Hit, SearchIndex
 from lockstitch.timeline.search_queries import Searched, searched_threads
 from lockstitch.timeline.search_text import Phrases, expression, matches, phrases_of, words_of
-from lockstitch_protocol.search import ThreadSearchParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.search import ThreadSearchParams
 
 PATIENCE = 0.5
 """Seconds that a question waits for the index to be brought up; then it answers from what there is."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.operations.call import Call
 from lockstitch.operations.runtime import Runtime
 from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
-from lockstitch_protocol.server import NoParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.server import NoParams
 
 
 async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, Any]:

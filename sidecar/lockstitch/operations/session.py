@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import decode, present
 from lockstitch.operations import thread, thread_moves, turn
@@ -25,8 +25,9 @@ from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ItemRow, ThreadRow
-from lockstitch_protocol import agent_session as wire
-from lockstitch_protocol.thread_params import ThreadParams, ThreadResumeParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import agent_session as wire
 
 
 async def start(runtime: Runtime, call: Call, params: wire.AgentSessionStartParams) -> dict[str, Any]:
@@ -186,8 +187,7 @@ async def update(runtime: Runtime, call: Call, params: wire.AgentSessionUpdatePa
     if payload:
         await thread.change(runtime, call, params.session_id, thread.updating(payload))
     if params.archived is not None:
-        move = thread_moves.archive if params.archived else thread_moves.unarchive
-        await move(runtime, call, ThreadParams(threadId=params.session_id))  # pyright: ignore[reportCallIssue]
+        await thread_moves.move(runtime, call, params.session_id, params.archived)
     return await runtime.read(lambda view: {"session": overview_value(view, view.thread(params.session_id))})
 
 
@@ -199,13 +199,7 @@ async def delete(runtime: Runtime, call: Call, params: wire.AgentSessionParams) 
 
 async def resume(runtime: Runtime, call: Call, params: wire.AgentSessionThreadResumeParams) -> dict[str, Any]:
     """Open a session and watch it."""
-    same = ThreadResumeParams.model_construct(
-        thread_id=params.session_id,
-        exclude_turns=params.exclude_turns,
-        initial_turns_page=params.initial_turns_page,
-        after_sequence=params.after_sequence,
-    )
-    value = await thread.resume(runtime, call, same)
+    value = await thread.open_and_watch(runtime, call, params.session_id, params)
 
     def look(view: View) -> dict[str, Any]:
         row = view.thread(params.session_id)

@@ -6,15 +6,16 @@ Invariant: a path outside the workspace refuses the request; a file that cannot 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch.artifacts.capture import check_target, read_file
 from lockstitch.artifacts.content import Content, available, reference
-from lockstitch.artifacts.documents import write_version
+from lockstitch.artifacts.documents import write_versions
 from lockstitch.artifacts.paths import path_from_wire, path_to_wire, workspace_path
 from lockstitch.artifacts.sidecar import Sidecar
+from lockstitch.artifacts.store import Packed
 from lockstitch.errors import InvalidError, UnavailableError
 from lockstitch.operations.contents import MAX_FILE_BYTES
 from lockstitch.operations.incoming import FILE_EVENTS
@@ -32,6 +33,11 @@ from lockstitch_protocol.snapshot import read_snapshot, without_content
 if TYPE_CHECKING:
     from lockstitch.operations.runtime import Runtime
 
+T = TypeVar("T")
+
+_MOST_UNSTORED = 16 << 20
+"""Contents of a request that are read before any of them is stored: the disk takes them together."""
+
 _STORED_FIELDS = {"title": "title", "kind": "kind", "preview": "previewText", "artifactId": "givenArtifactId"}
 
 
@@ -43,21 +49,42 @@ class Snapshots:
         self.workspace: str | None = None
         self.sidecar: Sidecar | None = None
         self._last: dict[str, dict[str, Any] | None] = {}
+        self._unstored: list[Packed] = []
+        self._unstored_bytes = 0
+        self._unsettled: list[Snapshot] = []
+        """Those of which it is not known yet where their contents go."""
 
     async def open(self) -> ThreadRow:
         """Find the thread and its workspace. Raises NotFoundError, StorageError if nothing can be stored."""
+        self._refuse()
+        row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
+        self._at(row)
+        return row
+
+    async def opened(self, work: Callable[[ThreadRow], T]) -> T:
+        """`open`, and then `work` in the same worker thread, where it may be slow."""
+        self._refuse()
+
+        def begin(row: ThreadRow) -> T:
+            self._at(row)
+            return work(row)
+
+        return await self._runtime.careful.read_and_work(
+            self._thread_id, lambda view: view.thread(self._thread_id), begin
+        )
+
+    def _refuse(self) -> None:
         if self._runtime.refusal is not None and self._thread_id not in self._runtime.ephemeral:
             raise self._runtime.refusal
-        row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
+
+    def _at(self, row: ThreadRow) -> None:
         self.workspace = row.cwd if row.linked and row.cwd else None
         self._contents = self._runtime.contents_of(row.thread_id)
         self.sidecar = self._contents.of_thread(row.thread_id, self.workspace)
-        return row
 
     async def prepare(self, events: list[Incoming]) -> None:
         """Give each file event its snapshot. Raises InvalidError, RefusedError, StorageError."""
-        row = await self.open()
-        await self._runtime.slowly(lambda: self._prepare_all(row, events))
+        await self.opened(lambda row: self._prepare_all(row, events))
 
     def _prepare_all(self, row: ThreadRow, events: list[Incoming]) -> None:
         ids = [event.event_id for event in events if event.event_id is not None]
@@ -75,6 +102,7 @@ class Snapshots:
                     f"runtimeEvents.{number}.payload", "holds base64 that cannot be decoded"
                 ) from None
             event.payload = without_content(event.payload)
+        self.store()
         reader.run(lambda view: self._make_diffs(view, row, [e.snapshot for e in events if e.snapshot]))
 
     # -- one event --------------------------------------------------------------------------------------------
@@ -99,8 +127,8 @@ class Snapshots:
             issues,
             diff=found.get("diff") if after is NOT_CAPTURED or before is NOT_CAPTURED else None,
         )
-        snapshot.place = self.place()
         self._fill(snapshot, path, found, old_path)
+        self._unsettled.append(snapshot)
         return snapshot
 
     def _after(
@@ -157,17 +185,32 @@ class Snapshots:
         if content.status == "missing":
             return ABSENT
         if content.data is not None:
-            assert self.sidecar is not None
-            self.sidecar.put(content.data)
+            self._unstored.append(Packed(content.data, content.sha256))
+            self._unstored_bytes += len(content.data)
+            if self._unstored_bytes > _MOST_UNSTORED:
+                self.store()
         return reference(content)
+
+    def store(self) -> None:
+        """Store what the snapshots so far refer to, and tell in them where that is. Raises StorageError."""
+        assert self.sidecar is not None
+        problem = self.sidecar.problem
+        if self._unstored:
+            problem = self.sidecar.put_packed(self._unstored)
+            self._contents.remember(self._unstored)
+        for snapshot in self._unsettled:
+            snapshot.place = self._contents.place_of(self.sidecar, problem)
+            if self.workspace is not None and problem:
+                snapshot.issues.append(problem)
+        self._unstored, self._unsettled, self._unstored_bytes = [], [], 0
 
     def place(self) -> str:
         """Where contents go now, as a checkpoint tells it."""
         assert self.sidecar is not None
-        return self._contents.place_of(self.sidecar)
+        return self._contents.place_of(self.sidecar, self.sidecar.problem)
 
-    def _fill(self, snapshot: Snapshot, path: str, found: dict[str, Any], old_path: str | None = None) -> None:
-        assert self.sidecar is not None
+    @staticmethod
+    def _fill(snapshot: Snapshot, path: str, found: dict[str, Any], old_path: str | None = None) -> None:
         wire = path_to_wire(path)
         fields = snapshot.fields
         if "pathBase64" in wire:
@@ -180,12 +223,10 @@ class Snapshots:
         for name in ("metadata", "document", "requestId"):
             if found.get(name) is not None:
                 fields[name] = found[name]
-        if self.workspace is not None and self.sidecar.problem:
-            snapshot.issues.append(self.sidecar.problem)
 
     # -- captures ---------------------------------------------------------------------------------------------
     def captured(self, path: str, reason: str | None) -> Snapshot:
-        """The file as it is now. Raises RefusedError for a path that may not be read."""
+        """The file as it is now, to be stored by `store`. Raises RefusedError for a path that may not be read."""
         path = workspace_path(path, self.workspace)
         live = self._read(path)
         if live is None:
@@ -197,7 +238,7 @@ class Snapshots:
         snapshot = Snapshot(path_to_wire(path)["path"], "capture", self._side(live), only_if_changed=True)
         if live.reason and live.status != "missing":
             snapshot.issues.append(live.reason)
-        snapshot.place = self.place()
+        self._unsettled.append(snapshot)
         self._fill(snapshot, path, {} if reason is None else {"metadata": {"reason": reason}})
         return snapshot
 
@@ -226,7 +267,7 @@ class Snapshots:
         ]
         wanted = [record for record in records if record.snapshot_path is not None]
         if wanted:
-            await self._runtime.slowly(lambda: [write_version(sidecar, record.document()) for record in wanted])
+            await self._runtime.slowly(lambda: write_versions(sidecar, [record.document() for record in wanted]))
 
 
 def stored_events(done: Appended) -> list[tuple[int, Draft]]:

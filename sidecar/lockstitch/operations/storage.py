@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -27,7 +27,9 @@ from lockstitch.timeline.rebuild import Build
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.times import text_of
 from lockstitch.timeline.upkeep import replace_projection
-from lockstitch_protocol import storage as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import storage as wire
 
 MOST_LISTED = 1000
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lockstitch.artifacts.inventory import (
     Kept,
@@ -38,7 +38,9 @@ from lockstitch.timeline import inventory
 from lockstitch.timeline.reconcile import remove as remove_path
 from lockstitch.timeline.upkeep import give_back_space
 from lockstitch.timeline.writer import Writer
-from lockstitch_protocol import storage as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import storage as wire
 
 YOUNGEST_SECONDS = 3600.0
 _MOST_LISTED = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import decode, encode, present
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
@@ -21,8 +21,11 @@ from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
-from lockstitch_protocol import thread_params as wire
 from lockstitch_protocol.ids import new_id, uuid7
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import thread_params as wire
+    from lockstitch_protocol.agent_session import AgentSessionThreadResumeParams
 
 _STARTED_FIELDS = ("approvalPolicy", "approvalsReviewer", "sandbox")
 
@@ -106,16 +109,26 @@ def opened(thread_id: str) -> Callable[[View], dict[str, Any]]:
 
 async def resume(runtime: Runtime, call: Call, params: wire.ThreadResumeParams) -> dict[str, Any]:
     """Open a thread and watch it, from `afterSequence` or from now."""
-    async with runtime.order.turn(params.thread_id):
-        value, last = await runtime.read_thread(params.thread_id, _resumed(params, call.connection.max_message_bytes))
+    return await open_and_watch(runtime, call, params.thread_id, params)
+
+
+async def open_and_watch(
+    runtime: Runtime, call: Call, thread_id: str, params: wire.ThreadResumeParams | AgentSessionThreadResumeParams
+) -> dict[str, Any]:
+    """Open a thread for whoever asks in what words."""
+    async with runtime.order.turn(thread_id):
+        look = _resumed(thread_id, params, call.connection.max_message_bytes)
+        value, last = await runtime.read_thread(thread_id, look)
     after = last if params.after_sequence is None else min(params.after_sequence, last)
     call.after_reply.append(runtime.feed.subscribe(call.connection, value["thread"]["id"], after))
     return value
 
 
-def _resumed(params: wire.ThreadResumeParams, most: int | None) -> Callable[[View], tuple[dict[str, Any], int]]:
+def _resumed(
+    thread_id: str, params: wire.ThreadResumeParams | AgentSessionThreadResumeParams, most: int | None
+) -> Callable[[View], tuple[dict[str, Any], int]]:
     def look(view: View) -> tuple[dict[str, Any], int]:
-        row = view.thread(params.thread_id)
+        row = view.thread(thread_id)
         refuse_archived(row)
         asked = params.initial_turns_page
         turns: list[Any] = []

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import encode
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError
@@ -28,7 +28,9 @@ from lockstitch.timeline.reader import View
 from lockstitch.timeline.reconcile import remove
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch_protocol.ids import new_id
-from lockstitch_protocol.thread_export import ThreadImportParams
+
+if TYPE_CHECKING:
+    from lockstitch_protocol.thread_export import ThreadImportParams
 
 _BLOCK = 1 << 20
 

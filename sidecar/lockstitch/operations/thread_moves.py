@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import encode
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError
@@ -23,19 +23,21 @@ from lockstitch.timeline.reader import View
 from lockstitch.timeline.reconcile import remove as remove_path
 from lockstitch.timeline.rows import ThreadRow, TurnStatus
 from lockstitch.timeline.writer import Writer
-from lockstitch_protocol import thread_params as wire
 from lockstitch_protocol.ids import new_id, uuid7
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import thread_params as wire
 
 
 async def archive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
     """Put a thread away."""
-    await _move(runtime, call, params.thread_id, True)
+    await move(runtime, call, params.thread_id, True)
     return {}
 
 
 async def unarchive(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dict[str, Any]:
     """Take a thread out of the archive."""
-    await _move(runtime, call, params.thread_id, False)
+    await move(runtime, call, params.thread_id, False)
     return await runtime.read_thread(
         params.thread_id, lambda view: {"thread": thread_value(view, view.thread(params.thread_id))}
     )
@@ -59,7 +61,7 @@ async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     await runtime.settled(call, job, future)
 
 
-async def _move(runtime: Runtime, call: Call, thread_id: str, archived: bool) -> None:
+async def move(runtime: Runtime, call: Call, thread_id: str, archived: bool) -> None:
     async with runtime.order.turn(thread_id):
         runtime.ephemeral.refuse(thread_id, "archived or taken out of the archive")
         job, future = _alone(runtime, call, thread_id, lambda writer: moves.set_archived(writer, thread_id, archived))

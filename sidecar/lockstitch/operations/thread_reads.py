@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import Raw, encode, present
 from lockstitch.errors import NotFoundError, RefusedError
@@ -19,7 +19,9 @@ from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.events import event_of_line
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow, TurnRow
-from lockstitch_protocol import thread_params as wire
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import thread_params as wire
 
 
 async def read(runtime: Runtime, call: Call, params: wire.ThreadReadParams) -> dict[str, Any]:

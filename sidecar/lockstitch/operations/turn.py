@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.errors import ConflictError, InvalidError, NotFoundError, RefusedError
 from lockstitch.operations.call import Call
@@ -16,8 +16,10 @@ from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.jobs import Appended
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import TurnStatus
-from lockstitch_protocol import turn as wire
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import turn as wire
 
 _NOT_KEPT = frozenset({"threadId", "input", "clientUserMessageId", "turnId"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.artifacts.paths import path_from_wire
 from lockstitch.codec import ParseError, decode, mapping
@@ -17,8 +17,10 @@ from lockstitch.rollout.line import parse_line
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
-from lockstitch_protocol import restore as wire
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import restore as wire
 
 
 async def undo(runtime: Runtime, call: Call, params: wire.UndoParams) -> dict[str, Any]:

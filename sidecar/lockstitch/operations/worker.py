@@ -7,7 +7,7 @@ whether or not that is recorded yet.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.codec import present
 from lockstitch.operations.call import Call
@@ -22,8 +22,10 @@ from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import WorkerRow, WorkerStatus
 from lockstitch.timeline.times import microseconds_of, text_of
-from lockstitch_protocol import worker as wire
 from lockstitch_protocol.ids import new_id
+
+if TYPE_CHECKING:
+    from lockstitch_protocol import worker as wire
 
 _ENDS = {status.name: type_ for type_, status in workers.ENDS.items()}
 

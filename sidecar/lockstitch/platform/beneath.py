@@ -65,7 +65,7 @@ class Directory(Protocol):
         """Open a regular file; LinkError for a link, OSError(EINVAL) for what is not a regular file."""
         ...
 
-    def make_directory(self, name: str) -> bool:
+    def make_directory(self, name: str, *, durable: bool = True) -> bool:
         """Create a subdirectory, 0700 whatever the umask, and sync; False if something of that name exists."""
         ...
 
@@ -126,7 +126,7 @@ class OpenDirectory:
             if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK) and stat.S_ISLNK(self.status(name).st_mode):
                 raise LinkError(name) from None
             raise
-        return OpenDirectory(fd, os.path.join(self.where, name))
+        return OpenDirectory(fd, f"{self.where}/{name}")
 
     def status(self, name: str) -> os.stat_result:
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
@@ -148,7 +148,7 @@ class OpenDirectory:
                 raise LinkError(name) from None
             raise
 
-    def make_directory(self, name: str) -> bool:
+    def make_directory(self, name: str, *, durable: bool = True) -> bool:
         try:
             faults.point("mkdir", name)
             os.mkdir(name, 0o700, dir_fd=self._fd)
@@ -156,7 +156,8 @@ class OpenDirectory:
             return False
         if stat.S_IMODE(self.status(name).st_mode) != 0o700:
             os.chmod(name, 0o700, dir_fd=self._fd)
-        self.sync()
+        if durable:
+            self.sync()
         return True
 
     def replace(self, source: str, target: str) -> None:
@@ -232,13 +233,14 @@ class PathDirectory:
             raise LinkError(name)
         return fd
 
-    def make_directory(self, name: str) -> bool:
+    def make_directory(self, name: str, *, durable: bool = True) -> bool:
         try:
             os.mkdir(self._at(name), 0o700)
         except FileExistsError:
             return False
         os.chmod(self._at(name), 0o700)
-        self.sync()
+        if durable:
+            self.sync()
         return True
 
     def replace(self, source: str, target: str) -> None:

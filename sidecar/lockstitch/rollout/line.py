@@ -62,6 +62,19 @@ class Encoded(msgspec.Struct, frozen=True, gc=False):
         return len(self.head)
 
 
+class EncodedAppend(msgspec.Struct, frozen=True):
+    """The lines of one append: each of `lines`, with its LF, begins with its head and then its payload.
+
+    Lists side by side and not a list of Encoded: for a large append that saves a seventh of making the lines.
+    """
+
+    lines: list[bytes]
+    heads: list[bytes]
+    payloads: list[bytes]
+    sum: bytes
+    """The sum of the last line."""
+
+
 class Line(msgspec.Struct, frozen=True, gc=False):
     """A line as read. Names are the keys on disk. Unknown keys of a newer format are ignored."""
 
@@ -84,12 +97,13 @@ _parse = decoder(Line)
 
 def encode_line(sequence: int, draft: Draft, previous_sum: bytes, *, more: int = 0, req: str | None = None) -> Encoded:
     """Make the line of one event. `more` is how many lines of the same append follow it."""
-    return _chained(_heads(sequence, (draft,)), (draft,), [_tail(draft, more, req)], previous_sum)[0]
+    made = _chained(_heads(sequence, (draft,)), (draft,), [_tail(draft, more, req)], previous_sum)
+    return Encoded(made.lines[0], made.sum, made.heads[0], draft.payload)
 
 
 def encode_append(
     first_sequence: int, drafts: Sequence[Draft], previous_sum: bytes, req: str | None = None
-) -> list[Encoded]:
+) -> EncodedAppend:
     """Make the lines of one append: `more` on all but the last, `req` on the last."""
     last = len(drafts) - 1
     tails = [
@@ -101,18 +115,13 @@ def encode_append(
     return _chained(_heads(first_sequence, drafts), drafts, tails, previous_sum)
 
 
-def _chained(heads: list[bytes], drafts: Sequence[Draft], tails: list[bytes], previous_sum: bytes) -> list[Encoded]:
-    lines: list[Encoded] = []
-    for head, draft, tail in zip(heads, drafts, tails, strict=True):
-        payload = draft.payload
-        state = sha256(previous_sum)
-        state.update(head)
-        state.update(payload)
-        state.update(tail)
-        previous_sum = hexlify(state.digest()[:8])
-        data = b"".join((head, payload, tail, _SUM_KEY, previous_sum, b'"}\n'))
-        lines.append(Encoded(data, previous_sum, head, payload))
-    return lines
+def _chained(heads: list[bytes], drafts: Sequence[Draft], tails: list[bytes], previous_sum: bytes) -> EncodedAppend:
+    payloads = [draft.payload for draft in drafts]
+    lines: list[bytes] = []
+    for summed in map(b"".join, zip(heads, payloads, tails, strict=True)):
+        previous_sum = _sum(previous_sum, summed)
+        lines.append(b'%b,"sum":"%b"}\n' % (summed, previous_sum))
+    return EncodedAppend(lines, heads, payloads, previous_sum)
 
 
 def parse_line(data: bytes | memoryview) -> Line:

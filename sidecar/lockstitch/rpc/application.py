@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lockstitch.operations.call import Call, PlainForm
 from lockstitch.settings import Settings
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 class Runtime(Protocol):
@@ -58,6 +59,10 @@ Operation = Callable[[Any, Call, Any], Awaitable[Any]]
 """`async (runtime, call, params) -> result`: the result is what `codec.encode` takes, or Pieces of JSON."""
 
 
+def _read_nothing(method: str, params: dict[str, Any]) -> Any:
+    """Leave all params to their models."""
+
+
 @dataclass(frozen=True, slots=True)
 class Application:
     """Everything that `serve` needs beyond the settings."""
@@ -70,3 +75,5 @@ class Application:
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
     plain: Mapping[str, Callable[[], PlainForm]] = field(default_factory=dict[str, "Callable[[], PlainForm]"])
     """The plain forms of those methods that have one; each is asked for with the first request of the method."""
+    read_plain: Callable[[str, dict[str, Any]], Any] = _read_nothing
+    """Reads decoded params of a method without its model; None where only that can say what they are."""

@@ -1,7 +1,8 @@
 """Runs one operation and turns what it returns or raises into an outcome: the only place where errors become replies.
 
-Invariant: the only importer of jsonrpcserver, and of it only the inner dispatch of one request: its front door
-rejects whole batches, leaks exception texts and hides cancellation.
+A request whose params have their plain form is run as it is. Any other goes the general way (`general.py`), which
+brings in Pydantic and jsonrpcserver when the first one comes: half of a start.
+
 Invariant: no exception leaves `run` but the cancellation of its own task; no text of an exception that is not a
 LockstitchError reaches a client.
 """
@@ -9,18 +10,11 @@ LockstitchError reaches a client.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import sys
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec, module_from_spec
-from typing import Any, cast
-
-from oslash.either import Left
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any, cast
 
 from lockstitch.errors import LockstitchError, named
 from lockstitch.operations.call import Call
@@ -28,15 +22,11 @@ from lockstitch.rpc.application import Application, Method, Operation
 from lockstitch_protocol.errors import ERROR_CODES
 from lockstitch_protocol.ids import new_id
 
-_package = find_spec("jsonrpcserver")
-if _package is not None and "jsonrpcserver" not in sys.modules:
-    # Its __init__ imports the front door, and with it jsonschema and http.server: a quarter of the time to the
-    # first reply that needs data. The package without it is enough to import its inner modules from.
-    sys.modules["jsonrpcserver"] = module_from_spec(_package)
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
-from jsonrpcserver.async_dispatcher import dispatch_request  # noqa: E402
-from jsonrpcserver.request import Request as LibraryRequest  # noqa: E402
-from jsonrpcserver.result import Error, Result, Success  # noqa: E402
+    from lockstitch.rpc.general import GeneralWay
 
 _log = logging.getLogger(__name__)
 
@@ -59,8 +49,9 @@ def refusal_of(error: BaseException, doing: str) -> Refusal:
     """What the client is told of an exception; one that is a bug is logged under the id that the reply names."""
     if isinstance(error, LockstitchError) and error.kind in ERROR_CODES:
         return Refusal(ERROR_CODES[error.kind], error.message, {**error.facts, "kind": error.kind})
-    if isinstance(error, ValidationError):
-        return _invalid(error)
+    models: Any = sys.modules.get("pydantic_core")  # what has not been imported has raised nothing
+    if models is not None and isinstance(error, models.ValidationError):
+        return _invalid(cast("ValidationError", error))
     error_id = new_id("err")
     _log.error("%s: %s", error_id, doing, exc_info=(type(error), error, error.__traceback__))
     return refuse(
@@ -105,56 +96,24 @@ def _said(found: ErrorDetails) -> str:
     return found["msg"][:1].lower() + found["msg"][1:] if template is None else template.format_map(context)
 
 
-class _CallAlone(inspect.Signature):
-    """The signature of every method that the library sees; it binds without a check, as we pass the call alone."""
-
-    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        return _BOUND
-
-
-_BOUND = inspect.BoundArguments(inspect.Signature(), OrderedDict())
-
-
-class _Served:
-    """An operation in the form that the library calls: with the call alone, answering with its result types."""
-
-    # found by inspect.signature at once; working it out and binding to it costs more than the request
-    __signature__ = _CallAlone()
-    __slots__ = ("_dispatcher", "_method", "_operation")
-
-    def __init__(self, dispatcher: Dispatcher, operation: Operation, method: Method) -> None:
-        self._dispatcher = dispatcher
-        self._operation = operation
-        self._method = method
-
-    async def __call__(self, call: Call, /) -> Result:
-        try:
-            params = self._method.params.model_validate(call.params) if call.plain is None else call.plain
-            return Success(await self._operation(self._dispatcher.runtime, call, params))
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # a SystemExit in an operation must not end the process either
-            refusal = refusal_of(error, self._operation.__name__)
-            return Error(refusal.code, refusal.message, refusal.data)
-
-
 class Dispatcher:
     """The operations of an application, ready to be called by method name."""
 
     def __init__(self, application: Application) -> None:
         self.runtime: Any = None
         self.registry: Mapping[str, Method] = application.methods
-        self._methods = {
-            name: _Served(self, operation, application.methods[name])
-            for name, operation in application.operations.items()
-        }
+        self._operations: Mapping[str, Operation] = application.operations
+        self._read_plain = application.read_plain
+        self._general: GeneralWay | None = None
 
     def knows(self, method: str) -> bool:
         """Whether there is an operation of that name."""
-        return method in self._methods
+        return method in self._operations
 
     def validate(self, method: str, params: dict[str, Any]) -> BaseModel | Refusal:
         """The params of a method that is not an operation, checked by the registry's model."""
+        from pydantic import ValidationError
+
         try:
             return self.registry[method].params.model_validate(params)
         except ValidationError as error:
@@ -162,11 +121,23 @@ class Dispatcher:
 
     async def run(self, method: str, call: Call) -> Any:
         """Validate the params and run the operation: its result, or a Refusal."""
-        _, outcome = await dispatch_request(cast(Any, self._methods), call, LibraryRequest(method, [], call.request_id))
-        found = cast(Any, outcome)
-        if isinstance(outcome, Left):
-            return Refusal(*found._error)
-        return found._value.result
+        params = self._read_plain(method, call.params) if call.plain is None else call.plain
+        if params is None:
+            return await self._general_way().run(method, call)
+        operation = self._operations[method]
+        try:
+            return await operation(self.runtime, call, params)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # a SystemExit in an operation must not end the process either
+            return refusal_of(error, operation.__name__)
+
+    def _general_way(self) -> GeneralWay:
+        if self._general is None:
+            from lockstitch.rpc.general import GeneralWay
+
+            self._general = GeneralWay(self, self._operations)
+        return self._general
 
 
 def bad_params(message: str) -> Refusal:

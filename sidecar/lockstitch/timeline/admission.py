@@ -26,7 +26,7 @@ from lockstitch.timeline.checkpoints import (
     known_from_row,
 )
 from lockstitch.timeline.incoming import Answer, Incoming
-from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem
+from lockstitch.timeline.payloads import RECEIVED_AT, ItemDraft
 from lockstitch.timeline.plain_items import ITEM_AT, PlainItem, encode_plain, leaves_out, status_of
 from lockstitch.timeline.reducer import DELTAS, ITEM_EVENTS, TURN_ENDS
 from lockstitch.timeline.rows import TurnStatus
@@ -74,8 +74,6 @@ class Admission:
     _open: str | None = None
     _now: str | None = None
     _statuses: dict[str, TurnStatus] = field(default_factory=dict[str, TurnStatus])
-    items: dict[int, PayloadItem] = field(default_factory=dict[int, PayloadItem])
-    """By the number of their draft, what is known of items whose payloads need not be read again for it."""
     _items: dict[str, dict[str, Any] | bytes] = field(default_factory=dict[str, "dict[str, Any] | bytes"])
     """Each item as this append leaves it, or the payload that holds it."""
     _item_turns: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -127,7 +125,10 @@ class Admission:
             if event.type in ITEM_EVENTS:
                 self._add_item(event, turn_id)
             else:
-                self._draft(event, event.payload, turn_id, event.item_id)
+                if event.settled is not None:
+                    self._add_draft(event, event.settled, turn_id, None)
+                else:
+                    self._draft(event, event.payload, turn_id, event.item_id)
                 if event.type in TURN_ENDS and turn_id is not None:
                     self._statuses[turn_id.lower()] = TURN_ENDS[event.type]
                     if self._open is not None and self._open.lower() == turn_id.lower():
@@ -146,7 +147,7 @@ class Admission:
         """Take streamed text into its segment; nothing is written yet."""
         turn_id = cast(str, self._turn_for(event))
         item_id, text = cast(str, event.item_id), cast(str, event.payload["delta"])
-        self._check_item_turn(item_id, turn_id)
+        self._check_item_turn(item_id.lower(), item_id, turn_id)
         segment, before = self.segments.add(event.type, turn_id, item_id, text, event.at or self.now())
         self._took_deltas = True
         self.answers.append(Answer(segment=segment, delta=text, before=before))
@@ -296,23 +297,27 @@ class Admission:
         self._open = turn_id
 
     # -- items ------------------------------------------------------------------------------------------------
-    def _check_item_turn(self, item_id: str, turn_id: str | None) -> None:
-        key = item_id.lower()
+    def _check_item_turn(self, key: str, item_id: str, turn_id: str | None) -> bool:
+        """Whether the item is new, to this append and to the log. Raises InvalidError if another turn has it.
+
+        `key`: the id in lower case.
+        """
         if key in self._item_turns:
             owner = self._item_turns[key]
         else:
-            row = self.state.item(item_id)
+            row = self.state.item_of_key(key)
             if row is None:
                 self._item_turns[key] = turn_id
-                return
+                return True
             turn = None if row.outside else self.state.turn_by_number(row.turn_no)
             owner = self._item_turns[key] = None if turn is None else turn.turn_id
         if (owner or "").lower() != (turn_id or "").lower():
             raise InvalidError.at("itemId", f"item {item_id} belongs to another turn; ids are unique in their thread")
+        return False
 
     def _add_plain(self, event: Incoming, item: PlainItem, turn_id: str | None) -> None:
         """An item that is whole as it came, unless what it leaves out came before."""
-        item_id = item.id
+        item_id, digest = item.id, event.digest
         key = item_id.lower()
         if item.streamed and leaves_out(item):
             before = self._before(key, item_id)
@@ -320,22 +325,45 @@ class Admission:
                 event.payload, event.plain = {"item": codec.decode(codec.encode(item))}, None
                 self._add_item(event, turn_id)
                 return
-        self._check_item_turn(item_id, turn_id)
-        payload = encode_plain(item, over=event.type == "item.completed")
-        self._items[key] = payload
+        over = event.type == "item.completed"
+        new_key = key if self._check_item_turn(key, item_id, turn_id) and over else None
+        payload = self._items[key] = encode_plain(item, over=over)
         if self._streams:
             self._streams.pop(key, None)
         length = len(payload) - ITEM_AT - 1
-        self.items[len(self.drafts)] = PayloadItem(item_id, item.kind, status_of(item), None, length)
-        if event.at is not None:
+        at, event_id = event.at, event.event_id
+        if at is None:
+            at = self._now or self.now()
+        else:
             payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
-        self._add_draft(event, payload, turn_id, item_id)
+        number = len(self.drafts)
+        if event_id is None:
+            event_id = next(self._new_ids)
+        elif digest is not None:
+            self._event_ids[event_id.lower()] = (digest, number)
+        self.answers.append(number)
+        self.drafts.append(
+            ItemDraft(
+                event.type,
+                payload,
+                event_id,
+                at,
+                turn_id,
+                item_id,
+                digest,
+                None,
+                item.kind,
+                status_of(item),
+                length,
+                new_key,
+            )
+        )
 
     def _add_item(self, event: Incoming, turn_id: str | None) -> None:
         given = event.payload.get("item")
         item_id = event.item_id or (cast(dict[str, Any], given)["id"] if given is not None else new_id("item"))
-        self._check_item_turn(item_id, turn_id)
         key = item_id.lower()
+        self._check_item_turn(key, item_id, turn_id)
         before = None
         if key in self._items or items.wants_before(event.type, given):
             before = self._before(key, item_id)

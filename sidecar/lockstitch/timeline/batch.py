@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from lockstitch.data_root import DataRoot
 from lockstitch.platform.files import make_private_directory, replace, storage_errors, unlink
-from lockstitch.rollout.line import Draft, Encoded, encode_append
+from lockstitch.rollout.line import Draft, EncodedAppend, encode_append
 from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.tail import reader
 from lockstitch.timeline.lines import Lines
-from lockstitch.timeline.payloads import PayloadItem
-from lockstitch.timeline.reducer import Fact, reduce
+from lockstitch.timeline.reduce_append import reduce_append
 from lockstitch.timeline.segments import Segments
 from lockstitch.timeline.state import ThreadState
-
-_NOTHING_KNOWN: Mapping[int, PayloadItem] = {}
 
 
 class Batch:
@@ -58,44 +55,21 @@ class Batch:
         self,
         drafts: Sequence[Draft],
         req: str | None = None,
-        items: Mapping[int, PayloadItem] = _NOTHING_KNOWN,
-        now: str | None = None,
-    ) -> list[Encoded]:
+        now: str = "",
+    ) -> EncodedAppend:
         """Add one append to the group: sequences, lines and rows. Returns its lines.
 
-        `items`: by the number of its draft, what is known of an item whose payload then is not read for it.
         `now`: the very string that is the time of those drafts whose time is our own.
         """
         state, thread = self.state, self.state.thread
-        first, at, last = thread.last_sequence + 1, thread.size, len(drafts) - 1
-        lines = encode_append(first, drafts, thread.last_sum.encode(), req)
-        for number, (draft, line) in enumerate(zip(drafts, lines, strict=True)):
-            length = len(line.data)
-            fact = Fact(
-                first + number,
-                draft.at,
-                draft.type,
-                draft.event_id,
-                draft.turn_id,
-                draft.item_id,
-                draft.payload,
-                at,
-                length - 1,
-                len(line.head),
-                draft.digest,
-                req if number == last else None,
-                items.get(number),
-                draft.at is not now,
-            )
-            reduce(state, fact)
-            at += length
-        if lines:
-            thread.last_sum = lines[-1].sum.decode()
+        made = encode_append(thread.last_sequence + 1, drafts, thread.last_sum.encode(), req)
+        at = reduce_append(state, drafts, made, req=req, now=now)
+        thread.last_sum = made.sum.decode()
         self.buffered += at - thread.size
         thread.size = at
-        self._chunks += [line.data for line in lines]
+        self._chunks += made.lines
         self._joined = None
-        return lines
+        return made
 
     def write(self) -> None:
         """Write and sync what was added: the commit point. Raises StorageError; the file is then as before."""

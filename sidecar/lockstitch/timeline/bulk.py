@@ -21,11 +21,11 @@ from lockstitch.rollout.chunks import CHUNK_BYTES
 from lockstitch.rollout.line import MAX_LINE_BYTES, parse_line
 from lockstitch.rollout.tail import ReadAt
 from lockstitch.timeline.payloads import RECEIVED_AT, PayloadItem, output_of
-from lockstitch.timeline.reducer import MARK_EVERY, Fact, reduce, status_of_end
+from lockstitch.timeline.reducer import COMPLETED, ITEM_STATUS, MARK_EVERY, USER_MESSAGE, Fact, reduce
 from lockstitch.timeline.rows import KINDS, MESSAGES, ItemKind, ItemRow, ItemStatus, TurnRow
 from lockstitch.timeline.state import ThreadState
 
-_IN_PROGRESS, _USER_MESSAGE = int(ItemStatus.in_progress), int(ItemKind.userMessage)
+_IN_PROGRESS = int(ItemStatus.in_progress)
 _KINDS = {name: int(kind) for name, kind in KINDS.items()}
 _RECEIVED_AT = f'"{RECEIVED_AT}":'.encode()
 _PAYLOAD = b',"payload":'
@@ -71,9 +71,9 @@ def reduce_sound_lines(
     """
     thread = state.thread
     rest = b""
-    position = thread.size
+    position, size = thread.size, CHUNK_BYTES
     while position < end:
-        chunk = read(position, min(CHUNK_BYTES, end - position))
+        chunk = read(position, min(size, end - position))
         if not chunk:
             return
         position += len(chunk)
@@ -83,7 +83,9 @@ def reduce_sound_lines(
         if not lines:
             if len(rest) > MAX_LINE_BYTES:
                 return
+            size *= 2  # a long line is not copied once for each chunk of it
             continue
+        size = CHUNK_BYTES
         sound = _count_sound(lines, thread.last_sum.encode())
         whole = block[: len(block) - len(rest)] if sound == len(lines) else b"\n".join(lines[:sound])
         if _reduce_lines(state, lines[:sound], _parse(whole, sound), _RECEIVED_AT in block, each) < len(lines):
@@ -146,13 +148,14 @@ def _reduce_lines(
             if type(status) is not str:
                 status = None
             kind = _KINDS.get(found.type, other)
+            end = COMPLETED if status is None else ITEM_STATUS.get(status, COMPLETED)
             if type_ == "item.completed" and not ref and line.digest is None and line.req is None and not claimed:
                 turn = None if turn_id is None else state.turn(turn_id)
                 if turn is not None and _reduce_new_item(
                     state,
                     turn,
                     ItemRow(
-                        number, turn.turn_no, due, found.id, kind, status_of_end(status), 0,
+                        number, turn.turn_no, due, found.id, kind, end, 0,
                         line_at, length, start + _BEFORE_ITEM, item_length,
                     ),
                     at,
@@ -188,11 +191,14 @@ def _reduce_new_item(state: ThreadState, turn: TurnRow, row: ItemRow, at: str) -
     thread, kind, sequence = state.thread, row.kind, row.sequence
     if (
         row.status == _IN_PROGRESS
-        or (kind == _USER_MESSAGE and not thread.preview)
+        or (kind == USER_MESSAGE and not thread.preview)
         or state.dirty_turns.get(turn.turn_no) is not turn
-        or not state.add_item(row)
     ):
         return False
+    key = row.item_id.lower()
+    if state.item_of_key(key) is not None:
+        return False
+    state.add_item(key, row)
     moment = state.microseconds_of(at)
     if sequence % MARK_EVERY == 1:
         state.add_mark(sequence, row.line_at)

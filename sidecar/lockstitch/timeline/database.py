@@ -70,7 +70,7 @@ class Database:
             if staged:
                 self._go_on()
             else:
-                self._configure(bulk)
+                self._configure(bulk, reader)
         except BaseException:
             self.connection.close()
             raise
@@ -97,7 +97,7 @@ class Database:
                 raise DamagedDatabaseError("not a projection of this version")
         return made
 
-    def _configure(self, bulk: bool) -> None:
+    def _configure(self, bulk: bool, reader: bool) -> None:
         connection = self.connection
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         with database_errors(self.path):
@@ -110,7 +110,7 @@ class Database:
                 return
             if self.pragma("application_id") != APPLICATION_ID:
                 raise DamagedDatabaseError("not a projection of ours")
-            self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096)
+            self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096 if reader else -16384)
             self._set(journal_mode="WAL", synchronous="NORMAL")
             self._set(journal_size_limit=4 << 20)
             connection.set_wal_hook(self._note_wal)  # in place of SQLite's own, which would checkpoint in the commit

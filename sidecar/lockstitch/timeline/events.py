@@ -5,10 +5,8 @@ Invariant: the payload is the very bytes of the rollout line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lockstitch.codec import encode
-from lockstitch.rollout.line import Draft, Encoded, Line, parse_line
+from lockstitch.rollout.line import Draft, EncodedAppend, Line, parse_line
 
 _AFTER_KEY = len('{"sequence":')
 
@@ -35,15 +33,14 @@ def event_json(
     return b'%b,"payload":%b}' % (encode(head)[:-1], payload)
 
 
-def events_of_lines(thread_id: str, lines: Sequence[Encoded]) -> bytes:
-    """The AgentEvents of lines that were just made, as a JSON array, each as `event_json` would make it."""
+def events_of_append(thread_id: str, made: EncodedAppend) -> bytes:
+    """The AgentEvents of an append's lines, as a JSON array, each as `event_json` would make it."""
     # The head of a line says the same in the same order, but for the name of `at`; no string stands before that.
     thread = b'},{%b,"sequence":' % encode({"sessionId": thread_id, "threadId": thread_id})[1:-1]
     parts: list[bytes] = []
-    for line in lines:
-        head, data = line.head, line.data
+    for head, payload in zip(made.heads, made.payloads, strict=True):
         at = head.index(b',"at":', _AFTER_KEY)
-        parts += (thread, data[_AFTER_KEY:at], b',"timestamp":', data[at + 6 : len(head) + len(line.payload)])
+        parts += (thread, head[_AFTER_KEY:at], b',"timestamp":', head[at + 6 :], payload)
     parts[0] = b"[" + thread[2:]
     parts.append(b"}]")
     return b"".join(parts)

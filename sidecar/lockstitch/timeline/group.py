@@ -6,7 +6,6 @@ Invariant: nothing of a thread is written before all of the group was judged; af
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import apsw
 from lockstitch.codec import decode, encode
 from lockstitch.errors import LockstitchError, RefusedError, StorageError
 from lockstitch.platform import faults
-from lockstitch.rollout.line import Encoded, Line, parse_line
+from lockstitch.rollout.line import EncodedAppend, Line, parse_line
 from lockstitch.rollout.tail import lines_backwards, reader
 from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.batch import Batch
@@ -26,7 +25,7 @@ from lockstitch.timeline.events import (
     event_of_bytes,
     event_of_draft,
     event_of_line,
-    events_of_lines,
+    events_of_append,
 )
 from lockstitch.timeline.incoming import Answer
 from lockstitch.timeline.jobs import Appended, AppendJob, Committed, CreateJob, Job, Streamed, thread_exists
@@ -49,7 +48,7 @@ class _Admitted:
     job: Job[Any] | None
     admission: Admission
     first: int = 0
-    lines: Sequence[Encoded] = ()
+    made: EncodedAppend | None = None
 
 
 class Group:
@@ -209,7 +208,7 @@ class Group:
         if admission.drafts:
             mine.first = batch.state.thread.last_sequence + 1
             try:
-                mine.lines = batch.append(admission.drafts, req, admission.items, admission.now())
+                mine.made = batch.append(admission.drafts, req, admission.now())
             except Exception as error:
                 # The state may be half changed: nothing of this thread's group can be trusted any more.
                 log.exception("an append could not be reduced")
@@ -277,7 +276,7 @@ class Group:
         hold = None
         if job is not None:
             try:
-                writer.answer(job, appended(batch, admission, first, admitted.lines))
+                writer.answer(job, appended(batch, admission, first, admitted.made))
             except Exception as error:
                 writer.fail(job, _damaged_line(error) if isinstance(error, DamagedLineError) else error)
             if not isinstance(job, AppendJob) or job.wait_for_reply:
@@ -300,12 +299,12 @@ def _is_added(line: Line) -> bool:
     return decode(bytes(line.payload)).get("checkpoint", {}).get("source") == "external"
 
 
-def appended(batch: Batch, admission: Admission, first: int, lines: Sequence[Encoded] = ()) -> Appended:
+def appended(batch: Batch, admission: Admission, first: int, made: EncodedAppend | None = None) -> Appended:
     """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
     thread_id = batch.state.thread.thread_id
     answers, repeated = admission.answers, 0
-    if lines and answers == list(range(len(lines))):  # almost always
-        events = events_of_lines(thread_id, lines)
+    if made is not None and answers == list(range(len(made.lines))):  # almost always
+        events = events_of_append(thread_id, made)
     else:
         events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])
         repeated = sum(type(answer) is Answer and answer.repeated is not None for answer in answers)

@@ -33,6 +33,8 @@ FORMAT = 1
 """The newest rollout format that this program writes."""
 
 _MOST_OPEN = 64
+_MOST_IDS = 1 << 18
+"""So many ids are kept in memory over all threads, at some 70 bytes each."""
 
 
 class HotThreads:
@@ -99,9 +101,18 @@ class HotThreads:
         return batch
 
     def trim(self) -> None:
-        """Close what was not used lately. Between groups: a group's own threads must stay open."""
-        while len(self._batches) > _MOST_OPEN:
-            self.drop(next(iter(self._batches)))
+        """Close what was not used lately or takes no more events. Between groups: a group's own threads stay open."""
+        used = ids = 0
+        for key, batch in [*reversed(self._batches.items())]:
+            used += 1
+            if used > _MOST_OPEN or batch.state.thread.archived:
+                self.drop(key)
+                continue
+            ids += batch.state.ids_known
+            if ids > _MOST_IDS:
+                batch.state.forget_ids()
+        if len(self._segments) > 2 * _MOST_OPEN:
+            self._segments = {key: each for key, each in self._segments.items() if each or key in self._batches}
 
     def _open(self, row: ThreadRow) -> Batch:
         writer = self._writer

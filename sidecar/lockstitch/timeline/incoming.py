@@ -15,7 +15,7 @@ from lockstitch.timeline.rows import ClientEventRow
 from lockstitch.timeline.segments import Segment
 
 
-class Incoming(msgspec.Struct):
+class Incoming(msgspec.Struct, gc=False):
     """An event that is checked by itself: its payload is decoded and of the shape that its type says."""
 
     type: str
@@ -28,6 +28,8 @@ class Incoming(msgspec.Struct):
     """The client's own time, already RFC 3339 UTC with microseconds."""
     plain: PlainItem | None = None
     """Of an item event: its item in the plain form; then `payload` is empty."""
+    settled: bytes | None = None
+    """The payload as it is stored, where there is nothing left to look for in it; then `payload` is empty."""
     whole: dict[str, Any] | None = None
     """Of an item.completed: the item with its defaults, for when nothing that came before is missing from it."""
     snapshot: Snapshot | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lockstitch.data_root import RolloutPlace, archived_place, session_place, unarchived_place
@@ -22,9 +22,11 @@ from lockstitch.platform.files import (
     unlink,
     write_all,
 )
-from lockstitch.rollout.line import Draft, encode_line
+from lockstitch.rollout.line import Draft, Line, encode_line
 from lockstitch.rollout.recorder import Recorder
+from lockstitch.rollout.renumber import Renumbering
 from lockstitch.rollout.scan import Record, scan
+from lockstitch.rollout.tail import reader
 from lockstitch.timeline import workers
 from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.index import index_whole
@@ -36,10 +38,20 @@ from lockstitch.timeline.stored import forget_thread, store
 from lockstitch.timeline.writer import Writer
 from lockstitch_protocol.ids import new_id
 
-_WRITE_BYTES = 1 << 20
-_NOT_FORKED = frozenset({"thread.archived", "thread.unarchived", "thread.updated", "thread.imported", *workers.TYPES})
-"""About the parent alone; what it was renamed, linked or set to is in the fork's own first line. Its workers work for
-it and for nobody else."""
+_WRITE_LINES = 1024
+_NOT_FORKED = frozenset(
+    {
+        "thread.started",
+        "thread.recovered",
+        "thread.archived",
+        "thread.unarchived",
+        "thread.updated",
+        "thread.imported",
+        *workers.TYPES,
+    }
+)
+"""About the parent and its file alone; what it was renamed, linked or set to is in the fork's own first line. Its
+workers work for it and for nobody else."""
 
 
 def set_archived(writer: Writer, thread_id: str, archived: bool) -> None:
@@ -127,36 +139,37 @@ def _write_lines(
     fd: int, source: Path, end: int, until: int | None, started: Draft, closing: Callable[[str], Draft] | None
 ) -> None:
     first = encode_line(1, started, b"")
-    chunks, size = [first.data], len(first.data)
-    previous, sequence, last_at = first.sum, 2, started.at
+    write_all(fd, first.data)
+    fork = Renumbering(first.sum, _NOT_FORKED, until)
+    chunks: list[bytes] = []
     parent = open_private(source, os.O_RDONLY)
     try:
-        for found in scan(parent, 0, end, previous_sum=b"", next_sequence=1):
-            if not isinstance(found, Record) or found.line.type in ("thread.started", "thread.recovered"):
-                continue
-            line = found.line
+        for block in fork.sound_lines(reader(parent), end):
+            write_all(fd, block)
+        for line in _judged(parent, fork, end):
             if until is not None and line.sequence >= until:
                 break
             if line.type in _NOT_FORKED:
                 continue
             draft = Draft(line.type, bytes(line.payload), line.eventId, line.at, line.turnId, line.itemId, line.digest)
-            encoded = encode_line(sequence, draft, previous)
-            chunks.append(encoded.data)
-            size += len(encoded.data)
-            previous, last_at = encoded.sum, line.at
-            sequence += 1
-            if size > _WRITE_BYTES:
-                _write(fd, chunks)
-                chunks, size = [], 0
+            chunks.append(fork.add(draft))
+            if len(chunks) == _WRITE_LINES:
+                write_all(fd, b"".join(chunks))
+                chunks.clear()
     finally:
         os.close(parent)
     if closing is not None:
-        chunks.append(encode_line(sequence, closing(last_at), previous).data)
-    _write(fd, chunks)
-
-
-def _write(fd: int, chunks: list[bytes]) -> None:
+        chunks.append(fork.add(closing(fork.last_at or started.at)))
     write_all(fd, b"".join(chunks))
+
+
+def _judged(parent: int, fork: Renumbering, end: int) -> Iterator[Line]:
+    """The lines behind those that are as they were written."""
+    if fork.ended or fork.offset >= end:
+        return
+    for found in scan(parent, fork.offset, end, previous_sum=fork.source_sum, next_sequence=fork.source_sequence):
+        if isinstance(found, Record):
+            yield found.line
 
 
 def adopt(writer: Writer, staged: Path, thread_id: str, created_at: str, *, archived: bool = False) -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from lockstitch import codec
 from lockstitch.codec import ParseError
+from lockstitch.rollout.line import Draft
 from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.rows import KINDS, ItemKind
 
@@ -49,6 +50,17 @@ class PayloadItem(msgspec.Struct, frozen=True, gc=False):
     spilled: str | None
     """The sha256 of its output, which is in the artifact store."""
     length: int
+
+
+class ItemDraft(Draft, frozen=True, gc=False):
+    """An event whose payload holds an item of which is known already what `read_item` would find there."""
+
+    kind: int = 0
+    """An ItemKind."""
+    status: str | None = None
+    item_length: int = 0
+    new_key: str | None = None
+    """The item's id in lower case, if no stored row has it and the event completes it."""
 
 
 class UserMessage(msgspec.Struct):
@@ -232,6 +244,11 @@ def read_item(payload: bytes) -> PayloadItem:
     status = head.status if isinstance(head.status, str) else None
     spilled = output_of(head.outputRef) if head.outputRef else None
     return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, spilled, len(value))
+
+
+def known_item(draft: ItemDraft) -> PayloadItem:
+    """What `read_item` would find in the draft's payload."""
+    return PayloadItem(str(draft.item_id), draft.kind, draft.status, None, draft.item_length)
 
 
 def output_of(reference: codec.Raw) -> str | None:

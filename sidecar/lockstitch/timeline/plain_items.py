@@ -7,13 +7,12 @@ costs a tenth of looking at each field of a decoded item; a test compares the tw
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from lockstitch import codec
 from lockstitch.timeline.rows import ItemKind
-from lockstitch_protocol.ids import is_id
 
 _UNSET = msgspec.UNSET
 _Optional = str | None
@@ -65,7 +64,9 @@ class _Change(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     diff: str = ""
 
 
-class PlainItem(msgspec.Struct, tag_field="type", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
+class PlainItem(
+    msgspec.Struct, tag_field="type", forbid_unknown_fields=True, rename="camel", omit_defaults=True, gc=False
+):
     """An item of a type that we know, with no field that we do not know."""
 
     kind: ClassVar[int]
@@ -74,11 +75,14 @@ class PlainItem(msgspec.Struct, tag_field="type", forbid_unknown_fields=True, re
     has_status: ClassVar[bool] = False
     streamed: ClassVar[tuple[str, ...]] = ()
     """Fields that an earlier event, or streamed text, may hold where this one leaves them out."""
+    nests: ClassVar[tuple[str, ...]] = ()
+    """Fields that may hold any value, hence one that is nested too deep."""
     id: str
 
 
 class _UserMessage(PlainItem, tag="userMessage"):
     kind: ClassVar[int] = int(ItemKind.userMessage)
+    nests: ClassVar[tuple[str, ...]] = ("content",)
     content: list[_TextPart | _ImagePart | _LocalImagePart | _SkillPart | _MentionPart]
     client_id: _Optional = None
 
@@ -108,6 +112,7 @@ class _Reasoning(PlainItem, tag="reasoning"):
 
 class _CommandExecution(PlainItem, tag="commandExecution"):
     kind: ClassVar[int] = int(ItemKind.commandExecution)
+    nests: ClassVar[tuple[str, ...]] = ("command_actions",)
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("cwd", ""), ("source", "agent"), ("command_actions", ()))
     has_status: ClassVar[bool] = True
     streamed: ClassVar[tuple[str, ...]] = ("aggregated_output",)
@@ -132,6 +137,7 @@ class _FileChange(PlainItem, tag="fileChange"):
 
 class _McpToolCall(PlainItem, tag="mcpToolCall"):
     kind: ClassVar[int] = int(ItemKind.mcpToolCall)
+    nests: ClassVar[tuple[str, ...]] = ("arguments", "result", "error")
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("arguments", None),)
     has_status: ClassVar[bool] = True
     server: str
@@ -145,6 +151,7 @@ class _McpToolCall(PlainItem, tag="mcpToolCall"):
 
 class _DynamicToolCall(PlainItem, tag="dynamicToolCall"):
     kind: ClassVar[int] = int(ItemKind.dynamicToolCall)
+    nests: ClassVar[tuple[str, ...]] = ("arguments", "content_items")
     fills: ClassVar[tuple[tuple[str, Any], ...]] = (("arguments", None),)
     has_status: ClassVar[bool] = True
     tool: str
@@ -158,6 +165,7 @@ class _DynamicToolCall(PlainItem, tag="dynamicToolCall"):
 
 class _WebSearch(PlainItem, tag="webSearch"):
     kind: ClassVar[int] = int(ItemKind.webSearch)
+    nests: ClassVar[tuple[str, ...]] = ("action",)
     query: _Optional = None
     action: dict[str, Any] | None = None
 
@@ -195,12 +203,24 @@ _decode = msgspec.json.Decoder(_Payload, float_hook=codec.Digits).decode
 
 
 def plain_item(payload: bytes | codec.Raw) -> PlainItem | None:
-    """The item of an item event's payload, which is JSON as it was sent; None where the plain form does not fit."""
+    """The item of an item event's payload, which is JSON as it was sent; None where the plain form does not fit.
+
+    Whether its id is one is for the caller to ask: of many at once.
+    """
     try:
-        item = _decode(payload).item
+        return _decode(payload).item
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return None
-    return item if is_id(item.id) else None
+
+
+def may_nest(item: PlainItem) -> bool:
+    """Whether the item holds values that may be nested deeper than is allowed."""
+    for name in item.nests:  # a generator would cost twice as much
+        if getattr(item, name):
+            break
+    else:
+        return False
+    return True
 
 
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:
@@ -232,3 +252,43 @@ def leaves_out(item: PlainItem) -> bool:
     else:
         return False
     return True
+
+
+class PlainTurnStart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The payload of a `turn.started` that says nothing but which turn."""
+
+    turnId: str  # noqa: N815
+
+
+class _Nothing(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A payload that says nothing."""
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Usage(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The tokens of a model's answer, and nothing beside them."""
+
+    inputTokens: _Count  # noqa: N815
+    cachedInputTokens: _Count  # noqa: N815
+    outputTokens: _Count  # noqa: N815
+    reasoningOutputTokens: _Count  # noqa: N815
+
+
+_decoders = {
+    "turn.started": msgspec.json.Decoder(PlainTurnStart).decode,
+    "turn.completed": msgspec.json.Decoder(_Nothing).decode,
+    "provider.usage": msgspec.json.Decoder(_Usage).decode,
+}
+
+
+def plain_payload(type_: str, payload: bytes | codec.Raw) -> Any:
+    """The payload of one of the other events of nearly every turn, which `check_payload` would take; else None."""
+    decode = _decoders.get(type_)
+    if decode is None:
+        return None
+    try:
+        return decode(payload)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None

@@ -94,36 +94,34 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
 def reduce(state: ThreadState, fact: Fact) -> None:
     """Apply one event to the state. Events come in the order of their sequence."""
-    thread, sequence, turn_id = state.thread, fact.sequence, fact.turn_id
+    thread, sequence, type_, turn_id = state.thread, fact.sequence, fact.type, fact.turn_id
     moment = moment_of(fact.at, fact.payload) if fact.claimed else state.microseconds_of(fact.at)
     if sequence % MARK_EVERY == 1:
         state.add_mark(sequence, fact.line_at)
     thread.last_sequence, thread.last_at = sequence, fact.at
-    if moment > thread.updated_at and fact.type not in SILENT:
+    if moment > thread.updated_at and type_ not in SILENT:
         thread.updated_at = moment
     turn = None if turn_id is None else state.turn(turn_id)
     try:
-        if fact.type in ITEM_EVENTS:
+        if type_ in ITEM_EVENTS:
             _reduce_item(state, fact, turn)
-        handler = _HANDLERS.get(fact.type)
+        handler = _HANDLERS.get(type_)
         if handler is not None:
             handler(state, fact, turn, moment)
     except (codec.ParseError, ValueError):
         # A payload of another shape than its type says (a newer writer): the event is kept, no row changes.
         pass
-    if turn is None and turn_id is not None:
-        turn = state.turn(turn_id)
-    if turn is not None:
-        turn.last_sequence = sequence
-        if state.dirty_turns.get(turn.turn_no) is not turn:
-            state.touch_turn(turn)
-    if fact.digest is not None or fact.req is not None:
-        _remember_client_event(state, fact)
-
-
-def status_of_end(word: str | None) -> int:
-    """The status of an item that is over, by what its event says."""
-    return _COMPLETED if word is None else _STATUS.get(word, _COMPLETED)
+    if turn_id is not None:
+        if turn is None:
+            turn = state.turn(turn_id)
+        if turn is not None:
+            turn.last_sequence = sequence
+            if state.dirty_turns.get(turn.turn_no) is not turn:
+                state.touch_turn(turn)
+    if fact.digest is not None:
+        remember(state, fact.event_id, fact.digest, sequence, fact.line_at, fact.line_length)
+    if fact.req is not None:
+        remember(state, f"req:{fact.req}", fact.req, sequence, fact.line_at, fact.line_length)
 
 
 def moment_of(at: str, payload: bytes) -> int:
@@ -135,13 +133,11 @@ def moment_of(at: str, payload: bytes) -> int:
     return microseconds_of(at)
 
 
-def _remember_client_event(state: ThreadState, fact: Fact) -> None:
-    number = state.thread.thread_no
-    for key, digest in ((fact.event_id, fact.digest), (f"req:{fact.req}", fact.req)):
-        if digest is not None:
-            row = ClientEventRow(number, key, fact.sequence, fact.line_at, fact.line_length, bytes.fromhex(digest))
-            state.client_events[key.lower()] = row
-            state.new_rows.append(row)
+def remember(state: ThreadState, key: str, digest: str, sequence: int, line_at: int, line_length: int) -> None:
+    """Keep what a host's own id, or a request's, stands for: the same once more is found by it."""
+    row = ClientEventRow(state.thread.thread_no, key, sequence, line_at, line_length, bytes.fromhex(digest))
+    state.client_events[key.lower()] = row
+    state.new_rows.append(row)
 
 
 # -- threads --------------------------------------------------------------------------------------------------
@@ -312,11 +308,11 @@ def interrupt(state: ThreadState, moment: int) -> None:
 
 # -- items ----------------------------------------------------------------------------------------------------
 # As plain numbers: before Python 3.12 asking an enum for a member costs a call, and so does binding one in SQLite.
-_IN_PROGRESS, _COMPLETED = int(ItemStatus.in_progress), int(ItemStatus.completed)
-_USER_MESSAGE = int(ItemKind.userMessage)
-_STATUS = {
+_IN_PROGRESS, COMPLETED = int(ItemStatus.in_progress), int(ItemStatus.completed)
+USER_MESSAGE = int(ItemKind.userMessage)
+ITEM_STATUS = {
     "inProgress": _IN_PROGRESS,
-    "completed": _COMPLETED,
+    "completed": COMPLETED,
     "failed": int(ItemStatus.failed),
     "declined": int(ItemStatus.declined),
 }
@@ -328,13 +324,13 @@ def _reduce_item(state: ThreadState, fact: Fact, turn: TurnRow | None) -> None:
     item_at = fact.payload_at + len(fact.payload) - 1 - length
     status = _IN_PROGRESS
     if fact.type not in ITEM_OPENS:
-        status = _COMPLETED if item.status is None else _STATUS.get(item.status, _COMPLETED)
+        status = COMPLETED if item.status is None else ITEM_STATUS.get(item.status, COMPLETED)
     row = _item_row(state, fact, turn, item.id, item.kind)
     row.status, row.parts = status, None
     row.line_at, row.line_length, row.item_at, row.item_length = fact.line_at, fact.line_length, item_at, length
     if item.spilled is not None and row.kind != ItemKind.other:
         state.mark_spilled(row, item.spilled, fact.sequence)
-    if row.kind == _USER_MESSAGE and not state.thread.preview and not row.outside:
+    if row.kind == USER_MESSAGE and not state.thread.preview and not row.outside:
         state.thread.preview = preview_of(payloads.read_item_content(fact.payload))
         state.thread.preview_turn = row.turn_no
     state.touch_item(row)
@@ -431,8 +427,10 @@ def _on_usage(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int)
 
 def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePayload) -> None:
     cost = sent.costUsd if sent.costUsd is not None and isfinite(sent.costUsd) else None
-    input_, cached = _tokens(sent.inputTokens), _tokens(sent.cachedInputTokens)
-    output, reasoning = _tokens(sent.outputTokens), _tokens(sent.reasoningOutputTokens)
+    counts = (sent.inputTokens, sent.cachedInputTokens, sent.outputTokens, sent.reasoningOutputTokens)
+    if max(counts) > _MOST_TOKENS:
+        counts = [min(count, _MOST_TOKENS) for count in counts]
+    input_, cached, output, reasoning = map(int, counts)
     for row in (state.thread, turn):
         if row is not None:
             row.usage_input += input_
@@ -442,10 +440,6 @@ def _add_usage(state: ThreadState, turn: TurnRow | None, sent: payloads.UsagePay
             row.usage_reported += 1
             if cost is not None:
                 row.usage_cost = (row.usage_cost or 0.0) + cost
-
-
-def _tokens(count: float) -> int:
-    return int(min(count, _MOST_TOKENS))
 
 
 def _on_route(state: ThreadState, fact: Fact, turn: TurnRow | None, moment: int) -> None:

@@ -105,6 +105,15 @@ class ThreadState:
             if len(self._ids) > _MOST_IDS:
                 self._ids = None
 
+    @property
+    def ids_known(self) -> int:
+        """How many ids memory holds."""
+        return 0 if self._ids is None else len(self._ids)
+
+    def forget_ids(self) -> None:
+        """Look each id up from now on."""
+        self._ids = None
+
     @classmethod
     def load(cls, thread: ThreadRow, cold: Cold) -> ThreadState:
         """The state of a stored thread; only what is open is fetched."""
@@ -162,12 +171,15 @@ class ThreadState:
         return rows
 
     def item(self, item_id: str) -> ItemRow | None:
-        key = item_id.lower()
+        return self.item_of_key(item_id.lower())
+
+    def item_of_key(self, key: str) -> ItemRow | None:
+        """The row of the item whose id this is, in lower case."""
         row = self.items.get(key)
         if row is not None or self.fresh or (self._ids is not None and hash(key) not in self._ids):
             return row
         if key not in self.absent_items:
-            row = self.cold.item(self.thread.thread_no, item_id)
+            row = self.cold.item(self.thread.thread_no, key)
             if row is None:
                 self.absent_items.add(key)
             else:
@@ -259,14 +271,13 @@ class ThreadState:
         elif self.open_items:
             self.open_items.pop(key, None)
 
-    def add_item(self, row: ItemRow) -> bool:
-        """Take in an item that is over; False if there may be one of its id."""
-        key = row.item_id.lower()
-        if key in self.items or not self._is_new(key):
-            return False
+    def add_item(self, key: str, row: ItemRow) -> None:
+        """A new row, in a turn, that is in progress no more. `key`: its id in lower case."""
         self.items[key] = self.dirty_items[key] = row
-        self._note(key)
-        return True
+        if self._ids is not None:
+            self._ids.add(hash(key))
+            if len(self._ids) > _MOST_IDS:
+                self._ids = None
 
     def add_mark(self, sequence: int, line_at: int) -> None:
         self.new_rows.append(MarkRow(self.thread.thread_no, sequence, line_at))

@@ -22,9 +22,9 @@ import apsw
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
+from lockstitch.platform.at_once import AtOnce
 from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
-from lockstitch.timeline.at_once import AtOnce
 from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.group import Group, appended
