@@ -38,11 +38,11 @@ def sidecar(argv: Sequence[str] | None = None) -> NoReturn:
 def _load() -> Application:
     from lockstitch.operations.plain_params import read_plain
     from lockstitch.operations.runtime import Runtime
-    from lockstitch.operations.table import OPERATIONS, PLAIN_FORMS
+    from lockstitch.operations.table import AT_ONCE, OPERATIONS, PLAIN_FORMS
     from lockstitch.rpc.application import ENDED_EARLY, Application
     from lockstitch_protocol.methods import METHODS
 
-    return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY, PLAIN_FORMS, read_plain)
+    return Application(METHODS, OPERATIONS, Runtime, ENDED_EARLY, AT_ONCE, PLAIN_FORMS, read_plain)
 
 
 def _say(descriptor: int, text: str) -> None:

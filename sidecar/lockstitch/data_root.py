@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 TIMELINE_VERSION = 2
 """N of `timeline-v<N>.sqlite`: changes with every incompatible change of schema or reducer."""
@@ -20,8 +21,7 @@ SEARCH_VERSION = 1
 _ROLLOUT_NAME = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutPlace:
+class RolloutPlace(msgspec.Struct, frozen=True):
     """A rollout file found on disk. `path` is relative to the data root, `/`-separated."""
 
     thread_id: str

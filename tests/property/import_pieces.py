@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from lockstitch import codec
+from lockstitch.artifacts.store import Packed
 from lockstitch.imports.growth import Held, Told
 from lockstitch.imports.intake import Preparation
 from lockstitch.imports.steps import Steps, Stored
 from lockstitch.timeline.admission import Incoming
 from lockstitch.timeline.checkpoints import DiffText
+from lockstitch.timeline.plain_items import encode_plain
 from lockstitch.timeline.rows import ThreadRow
 
 _TOKENS = ("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens")
@@ -26,10 +29,8 @@ class Contents:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
-    def put(self, data: bytes) -> str:
-        name = hashlib.sha256(data).hexdigest()
-        self.kept[name] = data
-        return name
+    def put_packed(self, contents: Sequence[Packed]) -> None:
+        self.kept.update((packed.sha256, packed.data) for packed in contents)
 
     def get(self, sha256: str) -> bytes:
         return self.kept[sha256]
@@ -115,7 +116,7 @@ class Thread:
                 turns[event.turn_id or ""] = f"{event.type} {event.at} {event.payload}"
             elif event.type.startswith("item."):
                 if event.type == "item.completed" or event.item_id not in items:
-                    items[event.item_id or ""] = (event.turn_id, event.payload["item"])
+                    items[event.item_id or ""] = (event.turn_id, _item_of(event))
             elif event.type == "provider.usage":
                 for name in _TOKENS:
                     usage[event.turn_id, name] += event.payload[name]
@@ -135,6 +136,12 @@ class Thread:
             "files": files,
             "rest": rest,
         }
+
+
+def _item_of(event: Incoming) -> Any:
+    if event.plain is None:
+        return event.payload["item"]
+    return codec.decode(encode_plain(event.plain, over=event.type == "item.completed"))["item"]
 
 
 def difference(found: dict[str, Any], wanted: dict[str, Any]) -> str | None:

@@ -472,3 +472,23 @@ def test_the_diff_in_a_document_is_bounded(tmp_path: Path):
     where = write_version(sidecar, {**DOCUMENT, "artifactVersionDiff": unified})
     assert where is not None
     assert json.loads((tmp_path / where).read_text())["artifactVersionDiff"] == cut
+
+
+def test_a_clearing_of_what_dead_processes_left_spares_what_another_thread_is_staging(tmp_path: Path):
+    """The first content that a process stores clears; a second thread may be on its way to the same place."""
+    root = tmp_path / "artifacts"
+    Store(root).put(b"there is a folder")
+    (root / f"{files.TEMPORARY_PREFIX}0123456789abcdef").write_bytes(b"of a dead process")
+    store, other = Store(root), Store(root)
+    store.alone = other.alone = lambda: True
+    moved = store_module._Staged.move  # pyright: ignore[reportPrivateUsage]
+
+    def clears_meanwhile(staged: store_module._Staged) -> os.stat_result:  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.undo()
+        other.put(b"the first content of another thread")
+        return moved(staged)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(store_module._Staged, "move", clears_meanwhile)  # pyright: ignore[reportPrivateUsage]
+        assert store.get(store.put(b"on its way")) == b"on its way"
+    assert not list(root.glob(files.TEMPORARY_PREFIX + "*"))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 BINARY = "binary"
 
@@ -24,8 +25,7 @@ _MARKS = (
 _CODECS = {"utf-8": "utf-8"} | {encoding: codec for _, encoding, codec in _MARKS}
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(msgspec.Struct, frozen=True):
     """One side of a checkpoint: `data` is there when `status` is `available` and the bytes are in memory.
 
     `status` is a contentStatus of the contract; `reason` says in words why a side is not available; `mode` is

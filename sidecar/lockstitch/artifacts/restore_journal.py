@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,7 @@ _STAGED = ".new"
 _DAMAGED = ".damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """What is, was or shall be at a path: bytes by their hash, and permission bits. `sha256` None: no file."""
 
     sha256: str | None = None
@@ -48,8 +46,7 @@ class State:
         return self.sha256 != other.sha256 or self.mode is None or found.mode == self.mode
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(msgspec.Struct):
     """One file: from which state to which. The token makes the names of what is staged and what is set aside."""
 
     path: str
@@ -80,17 +77,16 @@ class Entry:
         return f".lockstitch-{self.token}.spare"
 
 
-@dataclass(slots=True)
-class Journal:
+class Journal(msgspec.Struct):
     """One restore of one or many files, all or nothing."""
 
     restore_id: str
     thread_id: str
     workspace: str
     entries: list[Entry]
-    folders: list[str] = field(default_factory=list[str])
+    folders: list[str] = []
     """Folders that were not there and that this restore makes, outermost first."""
-    emptied: list[str] = field(default_factory=list[str])
+    emptied: list[str] = []
     """Folders that an earlier restore had made and that go at the end, if they are empty then."""
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockstitch.artifacts.store import Packed, Store
 from lockstitch.errors import StorageError
@@ -27,8 +28,7 @@ _LEFT_FREE = 1 << 30
 """A tenth of the disk, at most this much, is left for what has no other place: rollouts, large outputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     """How far copies may go. `free` tells the free and all bytes of a disk."""
 
     total: int = BUDGET_BYTES

@@ -164,7 +164,7 @@ class Store:
     ) -> int | None:
         if _is_there(directory, packed.sha256):
             return 0
-        staged = TEMPORARY_PREFIX + secrets.token_hex(8)
+        staged = _new_staged_name()
         if source.clone_to(root, staged, packed.sha256, packed.name):
             root.move(staged, directory, packed.name)
             return 0
@@ -258,7 +258,7 @@ class _Staged:
     def __init__(self, within: Directory, data: bytes, directory: Directory, name: str) -> None:
         """Raises OSError; nothing is left then. What a kill leaves begins with TEMPORARY_PREFIX."""
         self._within, self._directory, self._name = within, directory, name
-        self._staged = TEMPORARY_PREFIX + secrets.token_hex(8)
+        self._staged = _new_staged_name()
         self._fd = within.open(self._staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             write_all(self._fd, data)
@@ -321,13 +321,28 @@ def _enter(root: Directory, folder: str) -> Directory:
         return root.enter(folder)
 
 
+_process = secrets.token_hex(4)
+
+
+def _ours() -> str:
+    """How the names begin of what this process is staging."""
+    return f"{TEMPORARY_PREFIX}{os.getpid():x}-{_process}-"
+
+
+def _new_staged_name() -> str:
+    return _ours() + secrets.token_hex(8)
+
+
 def remove_staged(directory: Directory, *, alone: bool) -> None:
-    """Remove what dead processes were staging, if nobody else is at work; else whoever is alone next does."""
+    """Remove what dead processes were staging, if nobody else is at work; else whoever is alone next does.
+
+    What other threads of this process are staging stays.
+    """
     if not alone:
         return
     with contextlib.suppress(OSError):
         for name in directory.names():
-            if name.startswith(TEMPORARY_PREFIX):
+            if name.startswith(TEMPORARY_PREFIX) and not name.startswith(_ours()):
                 with contextlib.suppress(OSError):
                     if stat.S_ISREG(directory.status(name).st_mode):
                         directory.unlink(name)

@@ -9,8 +9,9 @@ Text in UTF-16 or UTF-32 has hunks to read, but no patch can be applied to its b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockstitch.artifacts.content import BINARY, as_text, describe
 from lockstitch.diff.headers import Header, git_mode
@@ -21,8 +22,7 @@ _LINE_ENDS = frozenset({"lf", "crlf", "cr", "mixed"})
 _LINES_OF_BYTES = frozenset({"utf-8", "utf-8-bom"})
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(msgspec.Struct, frozen=True):
     """`additions` and `deletions` count all lines, also those of hunks that `max_bytes` left out."""
 
     unified: str

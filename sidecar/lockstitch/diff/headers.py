@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 _ESCAPES = {
     0x07: "\\a",
@@ -17,8 +17,7 @@ _ESCAPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """What a file's header says; a mode is git's (`100644`), None for a side without a file."""
 
     old_path: str

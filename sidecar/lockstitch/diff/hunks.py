@@ -6,8 +6,9 @@ Lines are split at LF only, as git does; a CR before it belongs to the line.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from lockstitch.diff.matching import Block
 
@@ -37,8 +38,7 @@ class Line(NamedTuple):
         return wire
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(msgspec.Struct, frozen=True):
     """One `@@` section; starts are line numbers from 1, or the line before where a side has no lines."""
 
     old_start: int

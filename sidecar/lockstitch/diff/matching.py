@@ -9,9 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
+
+import msgspec
 
 WORK = 1_000_000
 """Steps of about a tenth of a microsecond: one per line looked at, one per pair of equal lines."""
@@ -22,8 +23,7 @@ Block = tuple[int, int, int]
 _Range = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(msgspec.Struct, frozen=True):
     """Shared lines in order, adjacent blocks joined; `approximate` if the budget ended the search."""
 
     blocks: list[Block]

@@ -49,21 +49,21 @@ class CodexReading(JsonlReading):
         return super()._held_back()
 
     def read_line(self, line: SourceLine) -> None:
-        record = mapping(line.value)
+        record, composer = mapping(line.value), self.composer
         self.account.mended += line.mended
-        turn = self.composer.turn
-        self.composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
-        if self._is_copy(record):
+        turn, kind = composer.turn, record.get("type")
+        composer.begin_line(line.offset, line.length, timestamp(record.get("timestamp")))
+        if (self._earlier is not None or kind == "session_meta") and self._is_copy(record):
             self.account.duplicates += 1
             return
         if not record:
-            self.composer.keep_opaque("value", line.value)
+            composer.keep_opaque("value", line.value)
         elif self._bare:
             self._read_bare(record)
         else:
-            self._read_record(str(record.get("type")), record)
-        if self.composer.turn is not turn and self.composer.turn is not None:
-            self._begun.append((whole(record.get("ordinal")) or 0, self.composer.turn.turn_id))
+            self._read_record(str(kind), record)
+        if composer.turn is not turn and composer.turn is not None:
+            self._begun.append((whole(record.get("ordinal")) or 0, composer.turn.turn_id))
 
     def _is_copy(self, record: dict[str, Any]) -> bool:
         """Whether a line behind another head was there before: a session that went on may begin with what it had."""
@@ -153,6 +153,9 @@ class CodexReading(JsonlReading):
         self._tell_route()
 
     def _start_turn(self, turn_id: str) -> None:
+        turn = self.composer.turn
+        if turn is not None and turn.turn_id == turn_id:
+            return  # nearly every time
         self._items.prepare_turn(turn_id)
         self.composer.start_turn(turn_id)
 
@@ -164,7 +167,12 @@ class CodexReading(JsonlReading):
     def _event(self, payload: dict[str, Any]) -> None:
         kind = str(payload.get("type"))
         turn_id = string(payload.get("turn_id"))
-        if kind == "task_started":
+        if kind == "item_completed":
+            if turn_id is not None:
+                self._start_turn(turn_id)
+                self._tell_route()
+            self._items.event(kind, payload)
+        elif kind == "task_started":
             if turn_id is not None:
                 self._start_turn(turn_id)
             else:
@@ -184,9 +192,6 @@ class CodexReading(JsonlReading):
             self.title = string(payload.get("thread_name")) or self.title
             self.account.skipped[kind] += 1
         else:
-            if kind == "item_completed" and turn_id is not None:
-                self._start_turn(turn_id)
-                self._tell_route()
             self._items.event(kind, payload)
 
     def _end_turn(self, kind: str, payload: dict[str, Any]) -> None:

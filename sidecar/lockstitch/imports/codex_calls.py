@@ -163,7 +163,9 @@ def _read_text(text: str) -> Output:
         found.parts = [{"type": "inputText", "text": text}] if text else []
     if found.exit_code is None and found.text == text:
         start = text[:200]
-        found.declined = _REFUSED.search(start) is not None
+        lower = start.lower()  # a search that minds no case costs as much as all the rest
+        refused = "rejected" in lower or "denied" in lower or "declined" in lower
+        found.declined = refused and _REFUSED.search(start) is not None
         found.failed = not found.declined and _FAILED.match(start) is not None
     return found
 

@@ -163,8 +163,12 @@ def message_text(payload: dict[str, Any]) -> str:
 
 def message_texts(payload: dict[str, Any]) -> list[str]:
     """The text of each part of a message item."""
-    parts = (mapping(part) for part in sequence(payload.get("content")))
-    return [text for part in parts if isinstance(text := part.get("text"), str) and text]
+    texts: list[str] = []
+    for part in sequence(payload.get("content")):
+        text = part.get("text") if type(part) is dict else None
+        if text and type(text) is str:
+            texts.append(text)
+    return texts
 
 
 _CONTEXT = re.compile(r"\s*(?:<[a-z][a-zA-Z_-]*>|# AGENTS\.md instructions|# Context from my IDE setup)")

@@ -146,7 +146,7 @@ class CodexItems:
     def response_item(self, payload: dict[str, Any]) -> None:
         """One item of the model's history."""
         kind = str(payload.get("type"))
-        if kind != "message" or payload.get("role") == "assistant":
+        if self._unanswered and (kind != "message" or payload.get("role") == "assistant"):
             self.flush_unanswered_texts()  # the model acts: a display event would have come
         if kind == "message":
             self._message(payload)
@@ -217,12 +217,14 @@ class CodexItems:
 
     def event(self, kind: str, payload: dict[str, Any]) -> None:
         """An event that tells of an item."""
-        call_id = string(payload.get("call_id"))
-        if mapping(payload.get("item")).get("type") != "UserMessage":
+        item = mapping(payload.get("item"))
+        if self._unanswered and item.get("type") != "UserMessage":
             self.flush_unanswered_texts()
         if kind == "item_completed":
-            self._item_completed(mapping(payload.get("item")), payload)
-        elif kind == "agent_message":
+            self._item_completed(item, payload)
+            return
+        call_id = string(payload.get("call_id"))
+        if kind == "agent_message":
             text = string(payload.get("message"))
             self._agent_message([text] if text else [], payload, event=True)
         elif kind in ("agent_reasoning", "agent_reasoning_raw_content"):
@@ -281,6 +283,8 @@ class CodexItems:
     def _user_item(self, item: dict[str, Any], item_id: str | None) -> None:
         texts, images = message_texts(item), list[dict[str, Any]]()
         for part in map(mapping, sequence(item.get("content"))):
+            if part.get("type") == "text":
+                continue
             if url := string(part.get("image_url")) or string(part.get("url")):
                 images.append({"type": "image", "url": url})
             elif part.get("type") in ("local_image", "localImage", "skill", "mention") and string(part.get("path")):

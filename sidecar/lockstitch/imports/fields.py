@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
 
 def mapping(value: Any) -> dict[str, Any]:
     """The object, or an empty one."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return value if type(value) is dict else {}  # pyright: ignore[reportUnknownVariableType]
 
 
 def sequence(value: Any) -> list[Any]:
     """The array, or an empty one."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if type(value) is list else []  # pyright: ignore[reportUnknownVariableType]
 
 
 def string(value: Any) -> str | None:
@@ -41,27 +42,34 @@ _MILLISECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{
 def timestamp(value: Any) -> str | None:
     """RFC 3339 in UTC with microseconds, from such text in any zone or from unix milliseconds or seconds."""
     if isinstance(value, str):
-        if _MILLISECONDS.fullmatch(value):
-            text = value[:-1] + "000Z"
-            try:
-                datetime.fromisoformat(text)
-            except ValueError:
-                return None
-            return text
-        try:
-            moment = datetime.fromisoformat(value)
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=UTC)
-            moment = moment.astimezone(UTC)
-        except (ValueError, OverflowError):
-            return None
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        try:
-            moment = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-        except (ValueError, OverflowError, OSError):
-            return None
-    else:
+        return _timestamp_of(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
+    try:
+        return _told(datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+@lru_cache(maxsize=64)  # lines of one moment stand together
+def _timestamp_of(text: str) -> str | None:
+    if _MILLISECONDS.fullmatch(text):
+        text = text[:-1] + "000Z"
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        return text
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return _told(moment.astimezone(UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _told(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f").zfill(26) + "Z"
 
 

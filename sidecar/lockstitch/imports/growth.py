@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from lockstitch import codec
 from lockstitch.imports.chain import open_lines
@@ -104,7 +106,10 @@ class Growth:
         self._passed = held is None
         for event in self.reading.events(final=True, mark=mark):
             if self._passed:
-                yield from self._new(event)
+                if self._told or self.unshared is not None:
+                    yield from self._new(event)
+                else:  # of nearly every file
+                    yield event
             elif self.unshared is not None:
                 self.unshared.observe(event)
 
@@ -136,7 +141,9 @@ class Growth:
         if told is not None:
             new = _beyond(event, told, reopened=event.turn_id in self._reopened)
             if new is not None and self.held is not None and self.held.told is not None:
-                new = replace(new, key=f"{new.key}@{self.held.events}")  # its own key stands for what it told first
+                new = structs.replace(
+                    new, key=f"{new.key}@{self.held.events}"
+                )  # its own key stands for what it told first
         if new is None:
             return
         if new.turn_id is not None:
@@ -153,7 +160,7 @@ def _beyond(event: SourceEvent, told: Told, *, reopened: bool) -> SourceEvent | 
         return None
     if event.type == "provider.usage":
         rest = {name: event.payload[name] - had for name, had in zip(_TOKENS, told.tokens, strict=True)}
-        return replace(event, payload={**event.payload, **rest}) if any(rest.values()) else None
+        return structs.replace(event, payload={**event.payload, **rest}) if any(rest.values()) else None
     return event
 
 

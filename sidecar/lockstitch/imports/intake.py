@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lockstitch.artifacts.content import available, reference
+from lockstitch.artifacts.store import Packed
 from lockstitch.imports.source import Account, SourceEvent
 from lockstitch.timeline.checkpoints import ABSENT, NOT_CAPTURED, DiffText, Snapshot
 from lockstitch.timeline.incoming import Incoming
+from lockstitch.timeline.plain_items import plain_form
 from lockstitch_protocol.event_checks import PayloadError, check_payload
 
 BATCH_EVENTS = 500
@@ -32,7 +33,7 @@ _FROM_ITEM = frozenset({"item.started", "item.completed"})
 class ContentStore(Protocol):
     """Where file contents go: `artifacts.Sidecar`."""
 
-    def put(self, data: bytes) -> str: ...
+    def put_packed(self, contents: Sequence[Packed]) -> object: ...
     def get(self, sha256: str) -> bytes: ...
 
 
@@ -48,8 +49,8 @@ class Preparation(Protocol):
 class RecentContents:
     """The contents of a batch: diffs are made from memory, and what is new is stored at once, at the batch's end."""
 
-    def __init__(self, store: ContentStore, pool: ThreadPoolExecutor) -> None:
-        self._store, self._pool = store, pool
+    def __init__(self, store: ContentStore) -> None:
+        self._store = store
         self._stored: OrderedDict[str, None] = OrderedDict()
         self._recent: OrderedDict[str, bytes] = OrderedDict()
         self._new: dict[str, bytes] = {}
@@ -71,11 +72,11 @@ class RecentContents:
         return self._store.get(sha256) if found is None else found
 
     def store(self) -> None:
-        """Make everything durable that was added; several files at once, since each waits for the disk."""
+        """Make everything durable that was added."""
         if not self._new:
             return
-        for sha256 in self._pool.map(self._store.put, self._new.values()):
-            self._stored[sha256] = None
+        self._store.put_packed([Packed(data, sha256) for sha256, data in self._new.items()])
+        self._stored.update(dict.fromkeys(self._new))
         self._new.clear()
         while len(self._stored) > _REMEMBERED:
             self._stored.popitem(last=False)
@@ -104,6 +105,7 @@ class Intake:
         self._thread_id, self._client, self._at = thread_id, client, started_at
         self._account, self._prepare = account, prepare
         self._contents = contents
+        self._named = hashlib.sha256(f"{client}\0{thread_id}\0".encode("utf-8", "surrogatepass"))
         self._last: OrderedDict[str, dict[str, Any]] = OrderedDict()
         """The newest known side of a path: what the writer will compare the next pre-image with."""
 
@@ -143,7 +145,14 @@ class Intake:
                 made.payload = {name: event.payload[name] for name in ("path", "op")}
                 return made
             if event.type in _FROM_ITEM:
-                made.payload = {"item": self._prepare.spill(event.payload["item"])}
+                item = self._prepare.spill(event.payload["item"])
+                made.plain = plain_form(item)
+                if (
+                    made.plain is not None and made.plain.id == event.item_id
+                ):  # nearly all: the writer need not look at its fields again
+                    made.payload = {}
+                    return made
+                made.payload = {"item": item}
             check_payload(made.type, made.payload)
         except PayloadError as error:
             self._account.opaque[f"refused.{event.type}"] += 1
@@ -152,8 +161,9 @@ class Intake:
         return made
 
     def _event_id(self, key: str) -> str:
-        named = f"{self._client}\0{self._thread_id}\0{key}".encode("utf-8", "surrogatepass")
-        return "evt_" + hashlib.sha256(named).hexdigest()[:32]
+        named = self._named.copy()
+        named.update(key.encode("utf-8", "surrogatepass"))
+        return "evt_" + named.hexdigest()[:32]
 
     # ── file edits ──
 

@@ -7,9 +7,10 @@ Invariant: what comes before a cut at any byte is a prefix of what comes from th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
+
+import msgspec
 
 from lockstitch import codec
 
@@ -24,8 +25,7 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(msgspec.Struct, frozen=True):
     """One decoded JSON value and where it stands in the file."""
 
     offset: int
@@ -35,8 +35,7 @@ class SourceLine:
     """It held bytes that are not UTF-8; they read as U+FFFD."""
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedLine:
+class DamagedLine(msgspec.Struct, frozen=True):
     """Bytes that no JSON value could be read from. `reason`: notJson, torn, nul, tooDeep, tooLong."""
 
     offset: int
@@ -58,15 +57,20 @@ def read_lines(
         left -= len(chunk)
         position = 0
         while (stop := chunk.find(b"\n", position)) >= 0:
-            held += chunk[position:stop]
+            data = chunk[position:stop]
             position = stop + 1
-            if dropped:
-                yield DamagedLine(offset, dropped + len(held), "tooLong")
-            else:
-                yield from _read_line(bytes(held), offset, terminated=True, final=final)
-            offset += dropped + len(held) + 1
-            dropped = 0
-            held.clear()
+            if held or dropped:
+                held += data
+                if dropped:
+                    yield DamagedLine(offset, dropped + len(held), "tooLong")
+                    offset += dropped + len(held) + 1
+                    dropped = 0
+                    held.clear()
+                    continue
+                data = bytes(held)
+                held.clear()
+            yield from _read_line(data, offset, terminated=True, final=final)
+            offset += len(data) + 1
         held += chunk[position:]
         if len(held) > MAX_LINE_BYTES:
             dropped += len(held)
@@ -83,7 +87,16 @@ _BLANK = b" \t\r\x00\x1e"
 """What may stand around a record: also the padding of a crash, and the separator of JSON text sequences."""
 
 
-def _read_line(data: bytes, offset: int, *, terminated: bool, final: bool) -> Iterator[SourceLine | DamagedLine]:
+def _read_line(data: bytes, offset: int, *, terminated: bool, final: bool) -> Iterable[SourceLine | DamagedLine]:
+    if data[:1] == b"{" and data[-1:] == b"}":
+        try:  # nearly every line
+            return (SourceLine(offset, len(data), codec.decode(data)),)
+        except (codec.ParseError, codec.TooDeepError):
+            pass
+    return _read_oddly(data, offset, terminated=terminated, final=final)
+
+
+def _read_oddly(data: bytes, offset: int, *, terminated: bool, final: bool) -> Iterator[SourceLine | DamagedLine]:
     if offset == 0 and data.startswith(_BOM):
         data, offset = data[len(_BOM) :], len(_BOM)
     stripped = data.lstrip(_BLANK)

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from lockstitch import codec
 from lockstitch.imports.detect import open_source
@@ -142,7 +144,7 @@ class Unshared:
         self._live = True
         for needed in (self._start, *self._facts.values()):
             if needed is not None:
-                yield needed if needed is event else replace(needed, line=event.line)
+                yield needed if needed is event else structs.replace(needed, line=event.line)
         if event.turn_id is not None:
             self.begun.add(event.turn_id.lower())
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,6 @@ from lockstitch.timeline.incoming import Incoming
 from lockstitch.timeline.rows import ThreadRow
 
 COUNTED = {"turn.started": "turns", "item.completed": "items", "artifact.snapshot": "checkpoints"}
-
-STORING_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,6 @@ class Steps:
     skipped: int = 0
     damaged: int = 0
     _digest: PrefixDigest | None = None
-    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(STORING_THREADS))
     _growth: Growth = field(init=False)
 
     def open(self) -> bool:
@@ -153,14 +149,13 @@ class Steps:
         return last is None or _message_id(self.thread.document, read_bytes) == last
 
     def close(self) -> None:
-        self._pool.shutdown()
         if self._digest is not None:
             self._digest.close()
 
     def __iter__(self) -> Iterator[Step]:
         reading, held, thread = self._growth.reading, self._growth.held, self.thread
         first_at = thread.created_at or modified_at(self.path)
-        contents = RecentContents(self.store, self._pool)
+        contents = RecentContents(self.store)
         intake = Intake(thread.source_thread_id, thread.client, first_at, reading.account, contents, self.prepare)
         at, number = (0, 0) if held is None else (held.read_bytes, held.events)
         last = Batch([], at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lockstitch.codec import Pieces
 from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
 from lockstitch.operations.runtime import Runtime
@@ -22,12 +22,33 @@ if TYPE_CHECKING:
     from lockstitch_protocol.events import AppendParams
 
 
+def append_at_once(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:
+    """The same for a request in its plain form that touches no file; NOT_NOW for any other, and if it had to wait."""
+    if not isinstance(params, PlainAppend) or not runtime.writes_at_once(params.session_id):
+        return NOT_NOW
+    refuse_empty(params.runtime_events)
+    types = {event.type for event in params.runtime_events}
+    if types <= DELTAS.keys() and params.durability != "sync":
+        job = _job(
+            runtime, call, params.session_id, incoming_events(params.runtime_events, params.turn_id), deltas=True
+        )
+        done = runtime.stream_at_once(call, job)
+    elif call.aside is None or not types.isdisjoint(FILE_EVENTS):
+        return NOT_NOW
+    else:
+        events = incoming_events(params.runtime_events, params.turn_id)
+        if _large(events):
+            return NOT_NOW
+        done = runtime.write_at_once(call, _job(runtime, call, params.session_id, events))
+    return NOT_NOW if done is NOT_NOW else appended_value(done)
+
+
 async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:
     """Store all of the events or none; the reply is those events as they are stored."""
     refuse_empty(params.runtime_events)
     thread_id = params.session_id
     types = {event.type for event in params.runtime_events}
-    has_files, has_deltas = not types.isdisjoint(FILE_EVENTS), not types.isdisjoint(DELTAS)
+    has_files = not types.isdisjoint(FILE_EVENTS)
     snapshots = None
     async with runtime.order.turn(thread_id):
         events = incoming_events(params.runtime_events, params.turn_id)
@@ -35,16 +56,7 @@ async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppen
             snapshots = Snapshots(runtime, thread_id)
             await snapshots.prepare(events)
         await _store_outputs(runtime, events)
-        deltas = params.durability != "sync" and types <= DELTAS.keys()
-        job: AppendJob = runtime.job(
-            AppendJob,
-            thread_id=thread_id,
-            build=adding(events, deltas=deltas) if has_deltas else adding_whole(events),
-            req=request_digest(call),
-            count=0 if has_deltas else len(events),
-            deltas=deltas,
-            wait_for_reply=call.request_id is not None,
-        )
+        job = _job(runtime, call, thread_id, events, deltas=params.durability != "sync" and types <= DELTAS.keys())
         future = runtime.enqueue(job)
         if has_files:
             # The next snapshot of this thread wants to know the versions that this one makes.
@@ -56,13 +68,32 @@ async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppen
     return appended_value(done)
 
 
-async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
-    """Store what is too large for a line before the queue, so that the writer does not wait for it."""
-    large = [
+def _job(runtime: Runtime, call: Call, thread_id: str, events: list[Incoming], *, deltas: bool = False) -> AppendJob:
+    """`deltas`: streamed text only, which may wait in its segment."""
+    has_deltas = deltas or any(event.type in DELTAS for event in events)
+    return runtime.job(
+        AppendJob,
+        thread_id=thread_id,
+        build=adding(events, deltas=deltas) if has_deltas else adding_whole(events),
+        req=request_digest(call),
+        count=0 if has_deltas else len(events),
+        deltas=deltas,
+        wait_for_reply=call.request_id is not None,
+    )
+
+
+def _large(events: list[Incoming]) -> list[Incoming]:
+    """Those with an output that is too large for a line."""
+    return [
         event
         for event in events
         if event.plain is None and event.type in WHOLE_ITEMS and large_output(event.payload["item"])
     ]
+
+
+async def _store_outputs(runtime: Runtime, events: list[Incoming]) -> None:
+    """Store what is too large for a line before the queue, so that the writer does not wait for it."""
+    large = _large(events)
     if large:
         stored = await runtime.slowly(lambda: [runtime.contents.spill(event.payload["item"]) for event in large])
         for event, item in zip(large, stored, strict=True):

@@ -6,10 +6,13 @@ Invariant: no operation knows how a request came or how its answer goes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from lockstitch import codec
+
+T = TypeVar("T")
 
 
 class Connection(Protocol):
@@ -29,8 +32,19 @@ class Connection(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlainForm:
+class Aside(Protocol):
+    """Runs something that waits for a disk, while everybody else goes on."""
+
+    def __call__(self, work: Callable[[], T], /) -> T:
+        """Call `work` at once, in this thread, which meanwhile touches nothing that belongs to the event loop."""
+        ...
+
+
+NOT_NOW: Any = object()
+"""What an operation that is tried at once returns if it would have to wait: it was not begun."""
+
+
+class PlainForm(msgspec.Struct, frozen=True):
     """How the params of a method are decoded in one go, where they have the form that most requests have."""
 
     sent: type[Any]
@@ -42,7 +56,16 @@ class PlainForm:
 class Call:
     """One request being served."""
 
-    __slots__ = ("_params", "after_reply", "connection", "plain", "progress_token", "request_id", "uncancellable")
+    __slots__ = (
+        "_params",
+        "after_reply",
+        "aside",
+        "connection",
+        "plain",
+        "progress_token",
+        "request_id",
+        "uncancellable",
+    )
 
     def __init__(
         self,
@@ -63,6 +86,8 @@ class Call:
         self.after_reply: list[Callable[[], None]] = []
         """Called in order directly after the reply, a result or an error, was put in the output queue."""
         self.uncancellable = False
+        self.aside: Aside | None = None
+        """Of an operation that is tried at once: how it may wait for the disk, if it may."""
 
     @property
     def params(self) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import anyio.to_thread
-
 from lockstitch.artifacts.memory import MemorySidecar, MemoryStore
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.errors import RefusedError
@@ -122,7 +120,7 @@ class Ephemeral:
     async def stop(self) -> None:
         """Answer what was accepted."""
         if self._writer is not None:
-            await anyio.to_thread.run_sync(self._writer.stop)
+            await self._runtime.slowly(self._writer.stop)
 
     def close(self) -> None:
         if self._writer is not None:

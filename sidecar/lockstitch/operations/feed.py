@@ -10,8 +10,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from lockstitch.codec import encode
 from lockstitch.operations.notices import OF_EVENTS, Announcer
@@ -29,16 +30,14 @@ LOOK_SECONDS = 0.25
 LOOKS_PER_BOOTS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(msgspec.Struct, frozen=True):
     """One event as it stands in the log."""
 
     sequence: int
     draft: Draft
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(msgspec.Struct, frozen=True):
     """Streamed text that is accepted. `before`: characters of its segment that came before it."""
 
     event_id: str
@@ -49,19 +48,17 @@ class Delta:
     before: int
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(msgspec.Struct, frozen=True):
     """The thread was deleted: the last thing that is told."""
 
 
-@dataclass(slots=True)
-class Subscription:
+class Subscription(msgspec.Struct):
     """One connection watching one thread."""
 
     thread_id: str
     connection: Connection
     last_sequence: int
-    queue: deque[Live | Delta | Gone] = field(default_factory=deque["Live | Delta | Gone"])
+    queue: deque[Live | Delta | Gone] = msgspec.field(default_factory=deque[Live | Delta | Gone])
     size: int = 0
     dropped: bool = False
     behind: bool = False
@@ -69,15 +66,14 @@ class Subscription:
     gone: bool = False
     deaf: bool = False
     """The client takes none of the notifications that an event brings."""
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    wake: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     awaits_start: bool = False
     """Its thread is being made: what happens before that is about a thread of the same id that was deleted."""
     leaving: bool = False
     """Its thread is deleted; that it is told of it may still have to wait for a reply."""
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(msgspec.Struct):
     happenings: list[Happening]
     ready: bool
     watchers: list[Subscription]
@@ -229,6 +225,8 @@ class Feed:
                 return
             for sequence, draft in enumerate(happening.drafts, happening.first_sequence):
                 self._put(subscription, Live(sequence, draft), len(draft.payload))
+        elif subscription.deaf:
+            return
         else:
             for answer in happening.answers:
                 segment = answer.segment
@@ -299,7 +297,7 @@ class Feed:
                 if until is None and subscription.thread_id.lower() in self._unreplied:
                     subscription.behind = True  # it may be what the reply to come is about
                     return
-                if until is not None and live.sequence >= until:
+                if live.sequence >= (until or _first_queued(subscription) or live.sequence + 1):
                     return
                 await announcer.event(live)
                 subscription.last_sequence = live.sequence
@@ -362,3 +360,8 @@ class Feed:
             for subscription in subscriptions:
                 subscription.behind = True
                 subscription.wake.set()
+
+
+def _first_queued(subscription: Subscription) -> int | None:
+    """The first event that the queue has: what stands before it there, streamed text of its own, is told before it."""
+    return next((entry.sequence for entry in subscription.queue if isinstance(entry, Live)), None)

@@ -332,8 +332,9 @@ def _adding(step: Step) -> Callable[[Admission], None]:
                 begun.append(event.turn_id)
             elif event.type == "thread.rolledBack":
                 _check_rollback(admission, event.payload["turnIds"], begun)
-            if event.turn_id is not None and event.type != "turn.started" and event.at is not None:
-                admission.reopen(event.turn_id, event.at)
+            turn_id = event.turn_id
+            if turn_id is not None and turn_id != admission.open_turn_id and event.type != "turn.started":
+                admission.reopen(turn_id, event.at or admission.now())
             admission.add(event)
         admission.answers.clear()  # nobody reads them
 

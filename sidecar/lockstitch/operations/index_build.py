@@ -13,11 +13,9 @@ import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.to_thread
-
 from lockstitch.data_root import RolloutPlace
 from lockstitch.errors import LockstitchError
+from lockstitch.operations.read_threads import ReadThreads
 from lockstitch.platform.locks import FileLock
 from lockstitch.platform.program import start_quietly
 from lockstitch.timeline import index_worker, unread
@@ -48,12 +46,21 @@ class IndexBuild:
         self._stopping = False
         self._calm = asyncio.Event()
         self._calm.set()
-        self._limiter = anyio.CapacityLimiter(_MOST_WORKERS)
+        self._threads = ReadThreads(_MOST_WORKERS)
         runtime.at_drain.append(self._stop)
 
     def _stop(self) -> None:
         self._stopping = True
         self._calm.set()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to be read, as far as is known."""
+        return self._task is not None and self._task.done()
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.close()
 
     async def read(self, thread_ids: list[str] | None) -> None:
         """Read these threads, or all, before anything else. Raises StorageError."""
@@ -91,7 +98,7 @@ class IndexBuild:
         lock = FileLock(runtime.root.index_lock)
         try:
             while not await runtime.slowly(lambda: lock.acquire(0)):
-                await anyio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_LOOK_SECONDS)
                 if self._stopping or not await self._found():
                     return
             while (found := await self._found()) and not self._stopping:
@@ -137,7 +144,7 @@ class IndexBuild:
             made = None if worker is None else worker.read(portion)
             return made or [prepare(place.root, place.root_ids, number, one) for number, one in portion]
 
-        made = await anyio.to_thread.run_sync(read, limiter=self._limiter)
+        made = await self._threads.run(read)
         both = [(one.thread_id, rows) for (_, one), rows in zip(portion, made, strict=True)]
         await self._runtime.exclusive(lambda writer: put_in(writer, both))
 

@@ -6,7 +6,6 @@ and the model's business, which also says what is wrong. Pydantic is imported on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -14,8 +13,7 @@ import msgspec
 from lockstitch_protocol.plain_params import FORMS
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     struct: type[msgspec.Struct]
     optional: frozenset[str]
     """Wire names of the fields that may be missing."""

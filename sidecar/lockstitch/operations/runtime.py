@@ -15,27 +15,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio
-import anyio.to_thread
-
 from lockstitch import __version__
 from lockstitch.artifacts.restore_journal import Journals
-from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.careful import CarefulReads, DamagedReadError
 from lockstitch.operations.contents import Contents, write_all_documents
 from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
-from lockstitch.platform.files import make_private_directory, write_atomically
+from lockstitch.operations.read_threads import ReadThreads
+from lockstitch.operations.root_ids import known_root_id, root_id
+from lockstitch.platform.files import make_private_directory
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
 from lockstitch.timeline.ephemeral import MemoryReader
 from lockstitch.timeline.frozen import FrozenReader
-from lockstitch.timeline.jobs import AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
+from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
 from lockstitch.timeline.place import Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
@@ -43,7 +41,6 @@ from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
 from lockstitch.timeline.unread import UnreadError, is_any
 from lockstitch.timeline.writer import Writer
-from lockstitch_protocol.ids import new_id
 
 if TYPE_CHECKING:
     from lockstitch.operations.import_jobs import ImportJobs
@@ -78,8 +75,8 @@ class Runtime:
         """From the first question on."""
         self.ephemeral = Ephemeral(self)
         self.root_id = ""
-        self._limiter = anyio.CapacityLimiter(READ_THREADS)
-        self._slow_limiter = anyio.CapacityLimiter(READ_THREADS)
+        self._readers = ReadThreads(READ_THREADS)
+        self._slow_readers = ReadThreads(READ_THREADS)
         self.careful = CarefulReads(self)
         self.index_build: IndexBuild | None = None
         """From when threads were found that are not read yet."""
@@ -97,7 +94,7 @@ class Runtime:
         try:
             if self.settings.read_only:
                 raise _read_only(self.root.path)
-            await anyio.to_thread.run_sync(self._prepare)
+            await self.slowly(self._prepare)
             self._open()
             opening = self.careful.in_background(self.exclusive(_open_projection))
             if not await self.careful.soon_done(opening):
@@ -158,12 +155,12 @@ class Runtime:
         """Serve what can be read of a data root that takes no writes: no lock, no boot, no recovery events."""
         log.warning("the data root is only read: %s", error.message)
         if hasattr(self, "writer"):
-            await anyio.to_thread.run_sync(self.writer.stop)
+            await self.slowly(self.writer.stop)
             self.reader.close()
             self.writer.close()
         self.boots.close()
         self.refusal = error
-        self.root_id = await anyio.to_thread.run_sync(_known_root_id, self.root.root_file)
+        self.root_id = await self.slowly(lambda: known_root_id(self.root.root_file))
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
         self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
@@ -171,7 +168,7 @@ class Runtime:
     def _prepare(self) -> None:
         for directory in self.root.private_directories():
             make_private_directory(directory)
-        self.root_id = _root_id(self.root.root_file)
+        self.root_id = root_id(self.root.root_file)
         self.boots.register(text_of(self.started_us))
 
     async def interrupt_dead_turns(self) -> None:
@@ -191,7 +188,7 @@ class Runtime:
                 await task
         if not self._stopped and self.refusal is None and hasattr(self, "writer"):
             self._stopped = True
-            await anyio.to_thread.run_sync(self.writer.stop)
+            await self.slowly(self.writer.stop)
         await self.ephemeral.stop()
         return not (hasattr(self, "writer") and self.writer.lost)
 
@@ -207,6 +204,10 @@ class Runtime:
             self.writer.close()
         self.ephemeral.close()
         self.boots.close()
+        self._readers.close()
+        self._slow_readers.close()
+        if self.index_build is not None:
+            self.index_build.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
     async def read(self, look: Callable[[View], T], *, unread_too: bool = True) -> T:
@@ -233,7 +234,7 @@ class Runtime:
 
     async def _read(self, look: Callable[[View], T]) -> T:
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except RottenRowsError as error:
             if self._rows_remade:
                 raise error.__cause__ or error from None  # a fault of ours, hence a bug
@@ -242,12 +243,12 @@ class Runtime:
         except DamagedDatabaseError:
             await self.exclusive(lambda writer: writer.rebuild_if_damaged())
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except DamagedDatabaseError:
             # Looking at it found nothing, and still it cannot be read: then it is made anew.
             await self.exclusive(lambda writer: writer.rebuild_if_damaged(surely=True))
         try:
-            return await anyio.to_thread.run_sync(self.look, look, limiter=self._limiter)
+            return await self._readers.run(lambda: self.look(look))
         except RottenRowsError as error:
             raise error.__cause__ or error from None  # rows are new, hence not to blame
         except DamagedDatabaseError as error:
@@ -292,7 +293,7 @@ class Runtime:
 
     async def slowly(self, work: Callable[[], T]) -> T:
         """Run something that may take long in a worker thread of its own kind."""
-        return await anyio.to_thread.run_sync(work, limiter=self._slow_limiter)
+        return await self._slow_readers.run(work)
 
     # -- writing ----------------------------------------------------------------------------------------------
     def job(self, kind: type[Any], **fields: Any) -> Any:
@@ -344,6 +345,40 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
+    def write_at_once(self, call: Call, job: Job[T]) -> T:
+        """Perform a lone job in this thread, if the writer has nothing else to do; else NOT_NOW."""
+        aside, writer = call.aside, self.writer
+        if aside is None or not writer.try_turn():
+            return NOT_NOW
+        outcome = _outcome_of(job)
+        call.commit_point()
+        self.feed.expect(job)
+        call.after_reply.append(lambda: self.feed.replied(job))
+        self._delivered(*aside(lambda: writer.serve_here(job)))
+        return outcome()
+
+    def stream_at_once(self, call: Call, job: AppendJob) -> Appended:
+        """Take streamed text in, if the writer has nothing else to do and it needs no disk; else NOT_NOW."""
+        writer = self.writer
+        if not writer.try_turn():
+            return NOT_NOW
+        outcome = _outcome_of(job)
+        taken = writer.stream_here(job)
+        if taken is None:
+            return NOT_NOW
+        call.after_reply.append(lambda: self.feed.replied(job))
+        self._delivered(*taken)
+        return outcome()
+
+    def writes_at_once(self, thread_id: str) -> bool:
+        """Whether nothing stands in the way of a job on that thread but, perhaps, other jobs."""
+        return (
+            self.refusal is None
+            and self.order.is_free(thread_id)
+            and thread_id not in self.ephemeral
+            and (self.index_build is None or self.index_build.is_done)  # or a thread would be read here first
+        )
+
     async def exclusive(self, run: Callable[[Writer], Any], thread_id: str = "") -> Any:
         """Run something alone under the write lock, in the writer thread."""
         return await self.submit(self.job(ExclusiveJob, run=run, thread_id=thread_id))
@@ -369,12 +404,17 @@ class Runtime:
     # -- the rest ---------------------------------------------------------------------------------------------
     async def processes(self) -> list[dict[str, object]]:
         """Who lives on the data root; looked up again when what is known is a quarter of a second old."""
-        known_at, found = self._processes
-        now = time.monotonic()
-        if now - known_at > LOOK_SECONDS:
+        found = self.processes_known()
+        if found is None:
+            now = time.monotonic()
             found = await self.slowly(self.boots.living)
             self._processes = (now, found)
         return found
+
+    def processes_known(self) -> list[dict[str, object]] | None:
+        """The same, if what is known is fresh enough."""
+        known_at, found = self._processes
+        return found if time.monotonic() - known_at <= LOOK_SECONDS else None
 
     def keep_running(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task that no request waits for."""
@@ -398,12 +438,18 @@ def _read_only(root: Path) -> StorageError:
     )
 
 
-def _known_root_id(path: Path) -> str:
-    """The id of a data root that cannot be written; empty if it never got one."""
-    try:
-        return str(decode(path.read_bytes())["rootId"])
-    except (OSError, ParseError, KeyError, TypeError):
-        return ""
+def _outcome_of(job: Job[T]) -> Callable[[], T]:
+    """Once the job is done: its result, or what it failed with is raised."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+    job.done, job.failed = results.append, errors.append
+
+    def outcome() -> T:
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    return outcome
 
 
 def _ignore(outcome: object) -> None:
@@ -416,38 +462,3 @@ def _open_threads(view: View) -> list[str]:
         "SELECT thread_id FROM thread WHERE thread_no IN (SELECT thread_no FROM worker WHERE status=0)"
     )
     return [thread_id for (thread_id,) in found]
-
-
-def _root_id(path: Path) -> str:
-    """The id of this data root; made once, whoever comes first."""
-    for _ in range(100):
-        try:
-            found = decode(path.read_bytes()).get("rootId")
-            if isinstance(found, str) and found:
-                return found
-            raise ParseError("no rootId")
-        except FileNotFoundError:
-            _offer_root_id(path)
-        except (ParseError, AttributeError):
-            raise StorageError(
-                f"{path} is damaged: it should hold the id of this data root. Put it back from a backup, or remove "
-                "it to begin with a new id (file versions in workspaces then stay under the old one).",
-                path=str(path),
-                errno=0,
-            ) from None
-    raise StorageError(f"{path} cannot be created.", path=str(path), errno=0)
-
-
-def _offer_root_id(path: Path) -> None:
-    offered = path.with_name(f".{new_id('root')}")
-    made = {"rootId": new_id("root"), "madeAt": os.path.realpath(path.parent)}  # a copy elsewhere is told by it
-    write_atomically(offered, encode(made) + b"\n")
-    try:
-        os.link(offered, path)
-    except FileExistsError:
-        pass
-    except OSError:  # COMPAT: file systems without hard links
-        if not path.exists():
-            os.rename(offered, path)
-    with suppress(OSError):
-        os.unlink(offered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.runtime import Runtime
 from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
@@ -13,18 +13,31 @@ if TYPE_CHECKING:
     from lockstitch_protocol.server import NoParams
 
 
+def status_at_once(runtime: Runtime, call: Call, params: NoParams) -> dict[str, Any]:
+    """The same, if nothing has to be looked up."""
+    del call, params
+    processes = runtime.processes_known()
+    if processes is None or (runtime.refusal is None and runtime.writer.behind):
+        return NOT_NOW
+    return _status(runtime, 0, processes)
+
+
 async def status(runtime: Runtime, call: Call, params: NoParams) -> dict[str, Any]:
     """What this process does, and who else is on the data root."""
     del call, params
+    return _status(runtime, await _projection_lag(runtime), await runtime.processes())
+
+
+def _status(runtime: Runtime, lag: int, processes: list[dict[str, object]]) -> dict[str, Any]:
     return {
         "bootId": runtime.boot_id,
         "uptimeMs": (runtime.clock.now() - runtime.started_us) // 1000,
         "version": runtime.version,
         "dataRoot": str(runtime.root.path),
         "pendingWrites": runtime.pending_writes,
-        "projectionLag": await _projection_lag(runtime),
+        "projectionLag": lag,
         "openThreads": runtime.feed.open_threads,
-        "processes": await runtime.processes(),
+        "processes": processes,
     }
 
 

@@ -65,6 +65,11 @@ PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
     "agentSession/runtimeEvents/append": append_request.plain_form,
 }
 
+AT_ONCE: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "server/status": server.status_at_once,
+    "agentSession/runtimeEvents/append": append.append_at_once,
+}
+
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {
     "server/status": server.status,
     "thread/start": thread.start,

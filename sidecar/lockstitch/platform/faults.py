@@ -17,7 +17,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from dataclasses import dataclass, field
+
+import msgspec
 
 Path = str | os.PathLike[str] | int
 
@@ -44,8 +45,7 @@ def arm(plan: str) -> None:
     point, whole = armed.point, armed.whole
 
 
-@dataclass(slots=True)
-class _Rule:
+class _Rule(msgspec.Struct):
     name: str
     part: str
     first: int
@@ -54,14 +54,13 @@ class _Rule:
     count: int = 0
 
 
-@dataclass(slots=True)
-class _Armed:
+class _Armed(msgspec.Struct):
     plan: str
     _text: str = ""
-    _rules: list[_Rule] = field(default_factory=list[_Rule])
+    _rules: list[_Rule] = []
     _torn: int | None = None
-    _then: list[str] = field(default_factory=list[str])
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _then: list[str] = []
+    _lock: threading.RLock = msgspec.field(default_factory=threading.RLock)
 
     def point(self, name: str, path: Path = "") -> None:
         with self._lock:

@@ -6,8 +6,9 @@ Invariant: `rpc/` knows operations only through this; tests serve others.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 from lockstitch.operations.call import Call, PlainForm
 from lockstitch.settings import Settings
@@ -58,13 +59,15 @@ ENDED_EARLY = frozenset(
 Operation = Callable[[Any, Call, Any], Awaitable[Any]]
 """`async (runtime, call, params) -> result`: the result is what `codec.encode` takes, or Pieces of JSON."""
 
+OperationAtOnce = Callable[[Any, Call, Any], Any]
+"""`(runtime, call, params) -> result`, or NOT_NOW: then nothing was done, and the operation itself is called."""
+
 
 def _read_nothing(method: str, params: dict[str, Any]) -> Any:
     """Leave all params to their models."""
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(msgspec.Struct, frozen=True):
     """Everything that `serve` needs beyond the settings."""
 
     methods: Mapping[str, Method]
@@ -73,7 +76,9 @@ class Application:
     """Makes the runtime of (settings, boot id); does nothing slow."""
     ended_early: frozenset[str] = frozenset()
     """Methods whose requests are cancelled when the process ends: they change nothing and may take long."""
-    plain: Mapping[str, Callable[[], PlainForm]] = field(default_factory=dict[str, "Callable[[], PlainForm]"])
+    at_once: Mapping[str, OperationAtOnce] = {}
+    """Of methods whose requests can mostly be served without waiting for anybody."""
+    plain: Mapping[str, Callable[[], PlainForm]] = {}
     """The plain forms of those methods that have one; each is asked for with the first request of the method."""
     read_plain: Callable[[str, dict[str, Any]], Any] = _read_nothing
     """Reads decoded params of a method without its model; None where only that can say what they are."""

@@ -97,6 +97,10 @@ class Connection:
             bodies.append(body)
         return b"[%b]" % b",".join(bodies)
 
+    def gather(self) -> None:
+        """Keep what is sent until the next flush."""
+        self._outlet.gather()
+
     def flush(self) -> None:
         """Write what is queued now, not at the end of the loop's turn."""
         self._outlet.flush()

@@ -13,11 +13,12 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+
 from lockstitch.errors import LockstitchError, named
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.rpc.application import Application, Method, Operation
 from lockstitch_protocol.errors import ERROR_CODES
 from lockstitch_protocol.ids import new_id
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """An error reply. `data` holds its kind."""
 
     code: int
@@ -102,9 +102,21 @@ class Dispatcher:
     def __init__(self, application: Application) -> None:
         self.runtime: Any = None
         self.registry: Mapping[str, Method] = application.methods
+        self._at_once = application.at_once
         self._operations: Mapping[str, Operation] = application.operations
         self._read_plain = application.read_plain
         self._general: GeneralWay | None = None
+
+    def run_at_once(self, method: str, call: Call) -> Any:
+        """Run an operation that can be, at once: its result, a Refusal, or NOT_NOW."""
+        operation = self._at_once.get(method)
+        if operation is None:
+            return NOT_NOW
+        try:
+            params = self._read_plain(method, call.params) if call.plain is None else call.plain
+            return NOT_NOW if params is None else operation(self.runtime, call, params)
+        except BaseException as error:  # as in `run`
+            return refusal_of(error, method)
 
     def knows(self, method: str) -> bool:
         """Whether there is an operation of that name."""

@@ -5,24 +5,23 @@ Invariant: a request without an id is a notification and is never answered; one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
+
+import msgspec
 
 from lockstitch import codec
 from lockstitch.rpc.dispatch import Refusal, bad_params, refuse
 from lockstitch.rpc.handshake import is_exactly
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """A message that asks for nothing that could be run; `key` None: it gets no answer."""
 
     key: bytes | None
     refusal: Refusal
 
 
-@dataclass(slots=True)
-class Envelope:
+class Envelope(msgspec.Struct):
     """A request or notification. `key` is its id as JSON; None for a notification."""
 
     request_id: str | int | None

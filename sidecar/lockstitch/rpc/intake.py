@@ -1,16 +1,22 @@
-"""Reads the wire in one plain thread and hands whole messages to the event loop in batches.
+"""Reads the wire in one plain thread, which serves whole messages itself while the event loop has nothing to do, and
+otherwise hands them over in batches.
 
-Invariant: past the bounds of waiting input or output the thread does not read; nothing that was read is dropped.
-Invariant: one wake-up of the loop per batch, however many messages are in it.
+Invariant: past the bounds of waiting input or output nothing is read; nothing that was read is dropped.
+Invariant: at most one wake-up of the loop per batch, however many messages are in it.
+Invariant: while the thread waits for a disk, the loop listens to the input in its place.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
+from lockstitch.operations.call import Aside
 from lockstitch.rpc.doorstep import Opening, read
 from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.outlet import Outlet
@@ -23,6 +29,10 @@ _MOMENT = 0.02
 
 _COST = 1024
 """What a message costs in memory beside its bytes."""
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 def cost_of(message: bytes | Fault) -> int:
@@ -39,19 +49,23 @@ class Intake:
         opening: Opening,
         outlet: Outlet,
         loop: asyncio.AbstractEventLoop,
-        deliver: Callable[[list[bytes | Fault]], None],
+        deliver: Callable[[list[bytes | Fault], Aside | None], None],
         on_end: Callable[[], None],
+        floor: threading.Lock | None = None,
     ) -> None:
+        """`deliver` and `on_end` are called by who has the floor; `deliver` with a way to step aside, or None."""
         self._descriptor = descriptor
         self._opening = opening
         self._outlet = outlet
         self._loop = loop
         self._deliver = deliver
         self._on_end = on_end
+        self._floor = floor
+        self._can_listen = floor is not None
         self._batches: deque[list[bytes | Fault]] = deque()
         self._delivery_is_due = False
-        self._read = 0  # counted by the thread
-        self._released = 0  # counted by the loop
+        self._read = 0  # counted by who reads
+        self._released = 0  # counted by who has the floor
         self._room = threading.Event()
         self._blocked = False
         self._stopped = False
@@ -103,6 +117,8 @@ class Intake:
         framer = self._opening.framer
         self._post(self._opening.messages)
         self._at_end = self._opening.at_end
+        if self._at_end:
+            self._from_thread(self._on_end)
         while not self._at_end and not self._stopped:
             if self._is_full:
                 self._wait_for_room()
@@ -111,12 +127,11 @@ class Intake:
             if self._stopped:
                 return
             if data:
-                self._post(framer.feed(data))
+                self._serve(framer.feed(data))
             else:
                 self._post(framer.finish())
                 self._at_end = True
-        if self._at_end:
-            self._from_thread(self._on_end)
+                self._from_thread(self._on_end)
 
     def _wait_for_room(self) -> None:
         self._room.clear()
@@ -125,22 +140,69 @@ class Intake:
             self._room.wait()
         self._blocked = False
 
+    def _serve(self, messages: list[bytes | Fault]) -> None:
+        """Take the floor if nobody has it and nothing is before these messages; else hand them over."""
+        floor = self._floor
+        if not messages:
+            return
+        if floor is None or self._batches or not floor.acquire(blocking=False):
+            self._post(messages)
+            return
+        try:
+            self._count(messages)
+            self._deliver(messages, self._step_aside if self._can_listen else None)
+        except Exception:  # as the loop does it with a callback
+            _log.exception("serving input")
+        finally:
+            floor.release()
+
+    def _step_aside(self, work: Callable[[], T]) -> T:
+        """Give the floor up for something that waits for a disk; the loop listens meanwhile."""
+        assert self._floor is not None
+        try:
+            self._loop.add_reader(self._descriptor, self._listen)
+        except (OSError, NotImplementedError):
+            self._can_listen = False  # a file: it cannot be waited for. This one time nobody listens
+        self._floor.release()
+        try:
+            return work()
+        finally:
+            self._floor.acquire()
+            if self._can_listen:
+                self._loop.remove_reader(self._descriptor)
+
+    def _listen(self) -> None:
+        """The loop reads, for once: the thread is at the disk."""
+        if self._stopped or self._at_end or self._is_full:
+            self._loop.remove_reader(self._descriptor)
+            return
+        framer, data = self._opening.framer, read(self._descriptor)
+        messages = framer.feed(data) if data else framer.finish()
+        self._at_end = not data
+        if messages:
+            self._count(messages)
+            self._deliver(messages, None)
+        if self._at_end:
+            self._loop.remove_reader(self._descriptor)
+            self._on_end()
+
+    def _count(self, messages: list[bytes | Fault]) -> None:
+        self._read += sum([cost_of(message) for message in messages])
+
     def _post(self, messages: list[bytes | Fault]) -> None:
         if not messages:
             return
-        self._read += sum([cost_of(message) for message in messages])
+        self._count(messages)
         self._batches.append(messages)
         if not self._delivery_is_due:
             self._delivery_is_due = True
             self._from_thread(self._deliver_batches)
 
     def _from_thread(self, call: Callable[[], None]) -> None:
-        try:
+        with suppress(RuntimeError):  # the loop is closed: the process is ending
             self._loop.call_soon_threadsafe(call)
-        except RuntimeError:
-            return  # the loop is closed: the process is ending
 
     def _deliver_batches(self) -> None:
         self._delivery_is_due = False
         for _ in range(len(self._batches)):
-            self._deliver(self._batches.popleft())
+            self._deliver(self._batches.popleft(), None)

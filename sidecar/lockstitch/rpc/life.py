@@ -9,21 +9,25 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockstitch import __version__
 from lockstitch.data_root import DataRoot
 from lockstitch.log import start_log, where
+from lockstitch.operations.call import Aside
 from lockstitch.platform import faults
 from lockstitch.rpc.application import Application
 from lockstitch.rpc.claim import Wire
 from lockstitch.rpc.connection import Connection
 from lockstitch.rpc.doorstep import Opening
 from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, INTERNAL, PARENT_ENDED, Ends
+from lockstitch.rpc.floor import new_loop
 from lockstitch.rpc.framing import Fault
 from lockstitch.rpc.intake import Intake
 from lockstitch.rpc.outlet import Outlet
@@ -40,8 +44,7 @@ _GONE_PATIENCE = 1.0
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """What came before: settings, wire and the state of the connection."""
 
     settings: Settings
@@ -67,12 +70,12 @@ def live(start: Start, load: Callable[[], Application]) -> int:
             _log.info("accepted without effect: %s", argument)
         if not start.parent_found:
             _log.warning("no process %s to live with; --parent-pid is ignored", settings.parent_pid)
-        loop = asyncio.new_event_loop()
+        loop, floor = new_loop()
         asyncio.set_event_loop(loop)
         loop.set_exception_handler(_log_loop_trouble)
         application = load()
         _spare_the_collector()
-        status = loop.run_until_complete(_Life(start, application, loop).run())
+        status = loop.run_until_complete(_Life(start, application, loop, floor).run())
         _log.info("end, status %d", status)
     except BaseException as error:
         _log.critical("cannot go on", exc_info=(type(error), error, error.__traceback__))
@@ -92,7 +95,9 @@ def _log_not_found(pid: int | None) -> None:
 
 
 class _Life:
-    def __init__(self, start: Start, application: Application, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, start: Start, application: Application, loop: asyncio.AbstractEventLoop, floor: threading.Lock | None
+    ) -> None:
         self._start = start
         self._loop = loop
         self._application = application
@@ -101,7 +106,7 @@ class _Life:
         self._read_on = False  # the client is gone: what it wrote is still worth reading
         self._outlet = Outlet(start.wire.output, loop, self._client_gone)
         self._intake = Intake(
-            start.wire.input, start.opening, self._outlet, loop, self._deliver, lambda: self._end("stdin ended")
+            start.wire.input, start.opening, self._outlet, loop, self._deliver, lambda: self._end("stdin ended"), floor
         )
         self._connection = Connection(self._outlet)
         self._session: Session
@@ -123,9 +128,9 @@ class _Life:
         _log.info("ending: %s", self._reason)
         return await self._close_down()
 
-    def _deliver(self, messages: list[bytes | Fault]) -> None:
+    def _deliver(self, messages: list[bytes | Fault], aside: Aside | None) -> None:
         self._connection.framed = self._start.opening.framer.framed or False
-        self._session.receive(messages)
+        self._session.receive(messages, aside)
 
     async def _close_down(self) -> int:
         await self._intake.settle(_GONE_PATIENCE if self._read_on else 0.0)
@@ -171,4 +176,5 @@ class _Life:
 def _spare_the_collector() -> None:
     """What is imported stays: a request of a thousand events must not have it walked through again and again."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 50)

@@ -24,7 +24,7 @@ _PIECE = 65536
 
 
 class Outlet:
-    """The output queue. `put` and the coroutines belong to the loop's thread."""
+    """The output queue. All but its thread's part belongs to who has the floor."""
 
     def __init__(self, descriptor: int, loop: asyncio.AbstractEventLoop, on_gone: Callable[[], None]) -> None:
         self._descriptor = descriptor
@@ -69,6 +69,10 @@ class Outlet:
         if not self._flush_is_due:
             self._flush_is_due = True
             self._loop.call_soon(self.flush)
+
+    def gather(self) -> None:
+        """Keep what is put until the next `flush`, which is to be called before the floor is given up."""
+        self._flush_is_due = True
 
     async def room(self) -> None:
         """Wait until less than OUTPUT_LIMIT waits."""

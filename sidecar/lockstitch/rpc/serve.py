@@ -5,6 +5,8 @@ Invariant: importing this imports nothing heavy; `life` does, and is imported af
 
 from __future__ import annotations
 
+import sys
+
 from lockstitch.rpc.claim import claim_wire
 from lockstitch.rpc.doorstep import open_connection
 from lockstitch.rpc.ends import CLEAN, CLIENT_GONE, Ends
@@ -13,6 +15,8 @@ from lockstitch.settings import without_plugins
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any
 
     from lockstitch.rpc.application import Application
     from lockstitch.settings import Settings
@@ -36,6 +40,25 @@ def serve(settings: Settings, load: Callable[[], Application]) -> int:
 
     without_plugins()
 
-    from lockstitch.rpc.life import Start, live
+    import gc
+
+    gc.disable()  # until all is imported: the collector would walk through what stays, a tenth of the time
+    with _without_ssl():
+        from lockstitch.rpc.life import Start, live
 
     return live(Start(settings, boot_id, wire, ends, opening, parent_found), load)
+
+
+class _without_ssl:  # noqa: N801 - used as a statement; contextlib would be imported for it before its time
+    """asyncio is made to work on a Python that was built without ssl, and nothing here speaks TLS: a twentieth of
+    the way to the first data."""
+
+    def __enter__(self) -> None:
+        modules: dict[str, ModuleType | None] = sys.modules  # pyright: ignore[reportAssignmentType] - None: not there
+        self._mine = "ssl" not in modules
+        if self._mine:
+            modules["ssl"] = None
+
+    def __exit__(self, *_: Any) -> None:
+        if self._mine:
+            del sys.modules["ssl"]

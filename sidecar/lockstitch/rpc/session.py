@@ -12,10 +12,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 from lockstitch import codec
+from lockstitch.operations.call import NOT_NOW, Aside
 from lockstitch.rpc.application import Application, Runtime
 from lockstitch.rpc.connection import Connection
 from lockstitch.rpc.dispatch import Dispatcher, Refusal, bad_params, refusal_of, refuse
@@ -32,11 +34,12 @@ from lockstitch_protocol.retired import RETIRED_METHODS
 RUNNING_LIMIT = 1024
 """Requests that run at once; further ones wait in order."""
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(msgspec.Struct, frozen=True):
     """What the session asks of the process around it."""
 
     release: Callable[[int], None]
@@ -48,7 +51,7 @@ class Hooks:
 
 
 class Session:
-    """All of it belongs to the loop's thread."""
+    """All of it belongs to who has the floor."""
 
     def __init__(
         self, connection: Connection, application: Application, settings: Settings, boot_id: str, hooks: Hooks
@@ -71,6 +74,8 @@ class Session:
         self._change: asyncio.Future[None] | None = None
         self._started_count = 0
         self._done_count = 0
+        self._aside: Aside | None = None
+        self._receiving = False
 
     # -- life -------------------------------------------------------------------------------------
     def resume(self, client: Client, *, jsonrpc: bool) -> None:
@@ -151,8 +156,20 @@ class Session:
         self.pump()
 
     # -- messages in ------------------------------------------------------------------------------
-    def receive(self, messages: list[bytes | Fault]) -> None:
-        """Take a batch of messages, in order."""
+    def receive(self, messages: list[bytes | Fault], aside: Aside | None = None) -> None:
+        """Take a batch of messages, in order. With `aside`, a lone one may wait for the disk right here."""
+        self._aside = aside if len(messages) == 1 else None
+        self._receiving = True
+        self._connection.gather()
+        try:
+            self._receive_all(messages)
+        finally:
+            self._receiving = False
+            self._connection.flush()
+        if not self._waiting and not self._running:
+            self._note_change()
+
+    def _receive_all(self, messages: list[bytes | Fault]) -> None:
         for message in messages:
             cost = cost_of(message)
             try:
@@ -160,6 +177,8 @@ class Session:
             except Exception as error:  # a bug in one message never ends the session
                 self._answer(b"null", refusal_of(error, "receiving a message"), None)
                 self._hooks.release(cost)
+            if not self._running:
+                self.pump()  # one by one, as long as each is served at once
         self.pump()
 
     def _receive_one(self, message: bytes | Fault, cost: int) -> None:
@@ -326,9 +345,35 @@ class Session:
             self._running.add(request)
             self._started_count += 1
             request.order = self._started_count
+            if self._receiving and len(self._running) == 1 and self._serve_at_once(request):
+                continue
             request.task = self._loop.create_task(self._serve(request))
         if not self._waiting and not self._running:
             self._note_change()
+
+    def _serve_at_once(self, request: Request) -> bool:
+        """Serve a request that nothing is before, if it need not wait for anybody: without a task, which is cheaper."""
+        if self._aside is not None:
+            request.aside = self._step_aside
+        outcome = self._dispatcher.run_at_once(request.method, request)
+        request.aside = None
+        if outcome is NOT_NOW:
+            return False
+        request.started = True
+        self._finish(request, outcome)
+        return True
+
+    def _step_aside(self, work: Callable[[], T]) -> T:
+        """Let everybody else go on while this thread waits for the disk."""
+        aside, self._aside = self._aside, None
+        assert aside is not None
+        self._receiving = False
+        self._connection.flush()
+        try:
+            return aside(work)
+        finally:
+            self._receiving = True
+            self._connection.gather()
 
     async def _serve(self, request: Request) -> None:
         request.started = True
@@ -367,6 +412,8 @@ class Session:
         self._settle(
             request.key, outcome, request.batch, request.cost, request.after_reply, stored=request.uncancellable
         )
+        if self._receiving:
+            return  # what comes next, and when it is written, is up to `receive`
         if self._waiting:
             self.pump()
         elif not self._running:

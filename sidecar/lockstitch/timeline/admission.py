@@ -334,7 +334,7 @@ class Admission:
         at, event_id = event.at, event.event_id
         if at is None:
             at = self._now or self.now()
-        else:
+        elif not event.own:
             payload = b'{"%b":%b,%b' % (RECEIVED_AT.encode(), codec.encode(self.now()), payload[1:])
         number = len(self.drafts)
         if event_id is None:
@@ -356,6 +356,7 @@ class Admission:
                 status_of(item),
                 length,
                 new_key,
+                event.own,
             )
         )
 

@@ -7,8 +7,9 @@ version of that path in this thread, marked `assumed`, or `notCaptured`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from lockstitch.timeline.rows import CheckpointRow
 
@@ -29,8 +30,7 @@ def path_key(path: str, path_base64: str | None) -> str:
     return path if path_base64 is None else f"{path}//{path_base64}"
 
 
-@dataclass(frozen=True, slots=True)
-class DiffText:
+class DiffText(msgspec.Struct, frozen=True):
     """The bounded unified diff that an item shows, and its counts (None where they are not known)."""
 
     text: str
@@ -38,8 +38,7 @@ class DiffText:
     deletions: int | None
 
 
-@dataclass(slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct):
     """One file event after its contents are safe. References are C of the protocol; contents are stored already."""
 
     path: str
@@ -52,10 +51,10 @@ class Snapshot:
     op: str | None = None
     old_path: str | None = None
     checkpoint_id: str | None = None
-    issues: list[str] = field(default_factory=list[str])
+    issues: list[str] = []
     place: str = "dataRoot"
     diff: str | None = None
-    fields: dict[str, Any] = field(default_factory=dict[str, Any])
+    fields: dict[str, Any] = {}
     """title, kind, previewText, artifactId, metadata, document, requestId, path spellings… as they are stored."""
     only_if_changed: bool = False
 
@@ -73,8 +72,7 @@ DiffOf = Callable[[str, str | None, dict[str, Any], dict[str, Any]], DiffText]
 the queue where possible."""
 
 
-@dataclass(slots=True)
-class Known:
+class Known(msgspec.Struct):
     """What the timeline last knew of a path."""
 
     sha256: str | None
@@ -84,8 +82,7 @@ class Known:
     confirmed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(msgspec.Struct, frozen=True):
     """One decided checkpoint: the stored `checkpoint` object and the item that shows it."""
 
     record: dict[str, Any]

@@ -120,9 +120,14 @@ class Database:
         self._wal_pages = pages
         return apsw.SQLITE_OK
 
+    @property
+    def wants_checkpoint(self) -> bool:
+        """Whether the -wal holds much."""
+        return self._wal_pages >= WAL_PAGES
+
     def checkpoint(self) -> None:
         """Move what the -wal holds into the file, if that is much. When nobody waits for it: it syncs both files."""
-        if self._wal_pages >= WAL_PAGES:
+        if self.wants_checkpoint:
             self._wal_pages = 0
             with suppress(apsw.Error):  # a commit says what is wrong with the file, and the -wal holds everything
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)

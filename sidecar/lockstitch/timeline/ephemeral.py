@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import apsw
+from msgspec.structs import replace
 
 from lockstitch.data_root import DataRoot, RolloutPlace, session_place
 from lockstitch.errors import NotFoundError

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import msgspec
 
 from lockstitch.codec import decode, encode
 from lockstitch.errors import LockstitchError, RefusedError, StorageError
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Admitted:
+class _Admitted(msgspec.Struct):
     """One append of the group: who asked, if somebody did, and what it comes to."""
 
     job: Job[Any] | None

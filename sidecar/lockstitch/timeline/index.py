@@ -7,7 +7,6 @@ Invariant: a thread indexed at once has the rows that it would have had event by
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,15 +35,14 @@ LINKING = frozenset({"thread.started", "thread.updated"})
 """Events that may link a thread to a workspace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Indexing:
+class Indexing(msgspec.Struct, frozen=True):
     """What indexing needs from around it. `store` puts a state's changes into the open transaction."""
 
     root: Path
     quarantine: Path
     store: Callable[[ThreadState], None]
     writable: bool = True
-    shown: list[str] = field(default_factory=list[str])
+    shown: list[str] = []
     """Threads whose damage recovery has yet to write down, where nothing is written."""
     most_held: int = _STORE_EVERY
     """How many rows may wait in memory."""

@@ -7,8 +7,9 @@ adds events to the admission or raises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
 
 from lockstitch.errors import ConflictError
 from lockstitch.rollout.line import Draft
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Job(Generic[T]):
+class Job(msgspec.Struct, Generic[T]):
     """Something for the writer. Exactly one of `done` and `failed` is called, on the event loop."""
 
     done: Callable[[T], None]
@@ -32,8 +32,7 @@ class Job(Generic[T]):
     """Set by who asked, before the job has its place in a group; it is then dropped unanswered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(msgspec.Struct, frozen=True):
     """What an append made. `events` are AgentEvents as a JSON array, as many as came in."""
 
     thread_id: str
@@ -46,7 +45,6 @@ class Appended:
     drafts: list[Draft]
 
 
-@dataclass(slots=True)
 class AppendJob(Job[Appended]):
     """Add events to a thread that exists."""
 
@@ -63,13 +61,12 @@ class AppendJob(Job[Appended]):
     allow_archived: bool = False
 
 
-@dataclass(slots=True)
 class CreateJob(Job[Appended]):
     """Start a thread: a new rollout whose first events are `drafts`."""
 
     thread_id: str = ""
     created_at: str = ""
-    drafts: list[Draft] = field(default_factory=list[Draft])
+    drafts: list[Draft] = []
     ephemeral: bool = False
 
 
@@ -80,7 +77,6 @@ def thread_exists(thread_id: str) -> ConflictError:
     )
 
 
-@dataclass(slots=True)
 class ExclusiveJob(Job[Any]):
     """Something that needs the write lock for itself: archive, delete, recovery, rebuild."""
 
@@ -91,8 +87,7 @@ class ExclusiveJob(Job[Any]):
     """As for an append: what it causes is announced after the reply of the request that it serves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(msgspec.Struct, frozen=True):
     """Events that are durable, for those who watch the thread. `hold` is the job whose reply goes first."""
 
     thread_id: str
@@ -101,8 +96,7 @@ class Committed:
     hold: Job[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
+class Streamed(msgspec.Struct, frozen=True):
     """Streamed text that is accepted; its segment will be durable later."""
 
     thread_id: str
@@ -110,8 +104,7 @@ class Streamed:
     hold: Job[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(msgspec.Struct, frozen=True):
     """The thread was deleted."""
 
     thread_id: str

@@ -61,6 +61,8 @@ class ItemDraft(Draft, frozen=True, gc=False):
     item_length: int = 0
     new_key: str | None = None
     """The item's id in lower case, if no stored row has it and the event completes it."""
+    own: bool = False
+    """`at` is when it happened, and no claim beside which the payload tells another time."""
 
 
 class UserMessage(msgspec.Struct):

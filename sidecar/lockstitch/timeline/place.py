@@ -6,9 +6,10 @@ Invariant: timeline knows no artifact store and no diff; it is handed functions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import StorageError
@@ -18,8 +19,7 @@ from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.times import Clock, text_of
 
 
-@dataclass(slots=True)
-class Place:
+class Place(msgspec.Struct):
     """One process on one data root."""
 
     root: DataRoot
@@ -33,7 +33,7 @@ class Place:
     """For a thread's id: how to move the large output of an item into the artifact store; the item with its preview."""
     owned: Callable[[ThreadRow, Sequence[str]], Sequence[Path]]
     """What goes with a thread that is deleted: its directories, and the places of contents that only it refers to."""
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock = msgspec.field(default_factory=Clock)
     lock_seconds: float = 10.0
     """How long a change waits for the write lock."""
     read_only: bool = False

@@ -223,6 +223,14 @@ def may_nest(item: PlainItem) -> bool:
     return True
 
 
+def plain_form(item: dict[str, Any]) -> PlainItem | None:
+    """The same of an item that is decoded; whether its id is one, and how deep it nests, is for the caller to know."""
+    try:
+        return msgspec.convert({"item": item}, _Payload).item
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+
+
 def encode_plain(item: PlainItem, *, over: bool) -> bytes:
     """The payload that is stored, its item filled in: whatever the host says, what is `over` is in progress no more."""
     found: Any = item

@@ -6,9 +6,10 @@ offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from unicodedata import normalize
+
+import msgspec
 
 from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
@@ -29,8 +30,7 @@ from lockstitch.timeline.stored import SELECT
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[R]):
+class Page(msgspec.Struct, Generic[R], frozen=True):
     """Rows, and whether more stand behind and before them."""
 
     rows: list[R]
@@ -38,13 +38,12 @@ class Page(Generic[R]):
     earlier: bool = False
 
 
-@dataclass(slots=True)
-class ThreadFilter:
+class ThreadFilter(msgspec.Struct):
     """Which threads; every field that is None or empty lets all pass."""
 
     archived: bool | None = False
-    providers: list[str] = field(default_factory=list[str])
-    sources: list[str] = field(default_factory=list[str])
+    providers: list[str] = []
+    sources: list[str] = []
     workspaces: list[str] | None = None
     """Canonical keys."""
     term: str | None = None
@@ -271,8 +270,7 @@ def versions(view: View, thread_no: int, path: str) -> list[CheckpointRow]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactPlace:
+class ArtifactPlace(msgspec.Struct, frozen=True):
     """A file version (`checkpoint`) or a spilled output (`item`), by the sequence of its event."""
 
     sequence: int

@@ -28,7 +28,7 @@ from lockstitch.timeline.state import ThreadState
 from lockstitch.timeline.stored import StoredRows, changed_rows, store_rows
 
 if TYPE_CHECKING:
-    from lockstitch.timeline.writer import Writer
+    from lockstitch.timeline.held import Held
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ MOST_BYTES = 64 << 20
 class WriterRows(StoredRows):
     """The rows as the writer sees them: a thread that is asked for is read first."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Held) -> None:
         super().__init__(writer.database.connection)
         self._writer = writer
 
@@ -50,7 +50,7 @@ class WriterRows(StoredRows):
         return row
 
 
-def _read_now(writer: Writer, thread_id: str) -> bool:
+def _read_now(writer: Held, thread_id: str) -> bool:
     connection = writer.database.connection
     found = unread.place_of(connection, thread_id)
     if found is None:
@@ -108,7 +108,7 @@ def prepare(root: DataRoot, root_ids: frozenset[str], number: int, found: Rollou
     return Prepared(number, found.thread_id, found.path, thread.size, thread.stamp, changed_rows(state))
 
 
-def put_in(writer: Writer, read: Iterable[tuple[str, Prepared | None]]) -> None:
+def put_in(writer: Held, read: Iterable[tuple[str, Prepared | None]]) -> None:
     """Store what was read of these threads, and read what could not be. Within the transaction."""
     connection, root = writer.database.connection, writer.place.root
     for thread_id, made in read:

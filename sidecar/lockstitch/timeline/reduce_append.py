@@ -36,7 +36,8 @@ def reduce_append(
         sequence += 1
         length = len(line)
         item = draft if type(draft) is ItemDraft else None
-        if item is not None and item.new_key is not None and draft.at is now and (req is None or number < last):
+        ours = draft.at is now or (item is not None and item.own)
+        if item is not None and item.new_key is not None and ours and (req is None or number < last):
             if draft.turn_id is not turn_id:
                 turn_id, turn = draft.turn_id, None if draft.turn_id is None else state.turn(draft.turn_id)
                 if turn is not None:
@@ -44,8 +45,8 @@ def reduce_append(
             if turn is not None and item.new_key not in known and (thread.preview or item.kind != USER_MESSAGE):
                 if sequence % MARK_EVERY == 1:
                     state.add_mark(sequence, at)
-                thread.last_sequence, thread.last_at = sequence, now
-                moment = state.microseconds_of(now)
+                thread.last_sequence, thread.last_at = sequence, draft.at
+                moment = state.microseconds_of(draft.at)
                 if moment > thread.updated_at:
                     thread.updated_at = moment
                 status = COMPLETED if item.status is None else ITEM_STATUS.get(item.status, COMPLETED)
@@ -91,7 +92,7 @@ def reduce_append(
                 draft.digest,
                 req if number == last else None,
                 None if item is None else known_item(item),
-                draft.at is not now,
+                not ours,
             ),
         )
         at += length

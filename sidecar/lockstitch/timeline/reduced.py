@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstitch.data_root import DataRoot
 from lockstitch.rollout.scan import Damage, scan
@@ -36,8 +37,7 @@ class _View(View):
         return self._watched(OpenRollout([self._file], thread.thread_id))
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(msgspec.Struct, frozen=True):
     """What the lines come to."""
 
     view: View

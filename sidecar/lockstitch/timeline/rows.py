@@ -9,7 +9,6 @@ the offset of a value inside that line. Times are integers, microseconds since t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -70,8 +69,7 @@ MESSAGES = (int(ItemKind.userMessage), int(ItemKind.agentMessage))
 TOOLS = frozenset({ItemKind.mcpToolCall, ItemKind.dynamicToolCall, ItemKind.webSearch, ItemKind.imageView})
 
 
-@dataclass(slots=True)
-class Usage:
+class Usage(msgspec.Struct):
     """Tokens and cost, added up. `cost` is US dollars, None while no event named one."""
 
     input: int = 0

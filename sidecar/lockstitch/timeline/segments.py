@@ -7,7 +7,8 @@ is written at 4 KiB, after 2 s, at its item's end, and before anything else of i
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+
+import msgspec
 
 from lockstitch_protocol.ids import new_id
 
@@ -15,8 +16,7 @@ SEGMENT_BYTES = 4096
 SEGMENT_SECONDS = 2.0
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(msgspec.Struct):
     """Text of one item that is accepted but not stored yet."""
 
     event_id: str
@@ -26,8 +26,11 @@ class Segment:
     at: str
     due: float
     """On the monotonic clock: when it must be written."""
-    texts: list[str] = field(default_factory=list[str])
+    texts: list[str] = []
     size: int = 0
+    """In bytes."""
+    length: int = 0
+    """In characters."""
 
     def take_back(self, text: str) -> None:
         """A delta whose request failed was never accepted."""
@@ -36,6 +39,7 @@ class Segment:
             self.texts.remove(text)
             self.texts.reverse()
             self.size -= len(text.encode())
+            self.length -= len(text)
 
     @property
     def is_full(self) -> bool:
@@ -62,9 +66,10 @@ class Segments:
         if segment is None:
             due = time.monotonic() + SEGMENT_SECONDS
             segment = self._open[key] = Segment(new_id("evt"), type_, turn_id, item_id, at, due)
-        before = sum(map(len, segment.texts))
+        before = segment.length
         segment.texts.append(text)
         segment.size += len(text.encode())
+        segment.length += len(text)
         return segment, before
 
     def take_all(self) -> list[Segment]:
@@ -83,6 +88,7 @@ class Segments:
             if first is not segment:
                 first.texts += segment.texts
                 first.size += segment.size
+                first.length += segment.length
 
     def drop_empty(self) -> None:
         """A segment whose every delta was taken back is none."""

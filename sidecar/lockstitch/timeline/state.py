@@ -6,8 +6,9 @@ Invariant: no input or output here; rows that are not in memory come from the `C
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from lockstitch.timeline.rows import (
     CheckpointRow,
@@ -50,32 +51,31 @@ class Cold(Protocol):
     def active_workers(self, thread_no: int) -> list[WorkerRow]: ...
 
 
-@dataclass(slots=True)
-class ThreadState:
+class ThreadState(msgspec.Struct):
     """A thread as the reducer sees it. Made fresh for a new thread, or from its stored row."""
 
     thread: ThreadRow
     cold: Cold
     fresh: bool = False
     """Nothing of this thread is stored yet, so that nothing needs to be looked up."""
-    turns: dict[str, TurnRow] = field(default_factory=dict[str, TurnRow])
-    items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
-    open_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
-    checkpoints: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
-    facts: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
-    versions: dict[str, CheckpointRow] = field(default_factory=dict[str, CheckpointRow])
-    client_events: dict[str, ClientEventRow] = field(default_factory=dict[str, ClientEventRow])
+    turns: dict[str, TurnRow] = {}
+    items: dict[str, ItemRow] = {}
+    open_items: dict[str, ItemRow] = {}
+    checkpoints: dict[str, CheckpointRow] = {}
+    facts: dict[str, CheckpointRow] = {}
+    versions: dict[str, CheckpointRow] = {}
+    client_events: dict[str, ClientEventRow] = {}
     import_source: ImportSourceRow | None = None
-    workers: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
-    absent_items: set[str] = field(default_factory=set[str])
+    workers: dict[str, WorkerRow] = {}
+    absent_items: set[str] = set()
     """Ids that were looked up in vain since the last `stored`: admission asks first, the reducer again."""
-    absent_events: set[str] = field(default_factory=set[str])
+    absent_events: set[str] = set()
     """Ids of client events that were looked up all at once, and whose rows, if there are any, are in memory."""
     stored_values: tuple[object, ...] | None = None
     """The thread's row as the database has it, so that only what changed is written."""
-    dirty_turns: dict[int, TurnRow] = field(default_factory=dict[int, TurnRow])
-    dirty_items: dict[str, ItemRow] = field(default_factory=dict[str, ItemRow])
-    new_rows: list[Row] = field(default_factory=list[Row])
+    dirty_turns: dict[int, TurnRow] = {}
+    dirty_items: dict[str, ItemRow] = {}
+    new_rows: list[Row] = []
     _ids: set[int] | None = None
     """Hashes of all turn and item ids, of a thread that was made here: an id that is not among them is new, and
     need not be looked up. None: not all are known."""

@@ -7,9 +7,9 @@ Invariant: what an event says of leases, boots and attempts is the sidecar's own
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from lockstitch.errors import ConflictError, LockstitchError, NotFoundError, RefusedError
@@ -82,14 +82,13 @@ def lost_because(row: WorkerRow, is_alive: Callable[[str | None], bool], now: in
 
 
 # -- what may be appended ---------------------------------------------------------------------------------------
-@dataclass(slots=True)
-class WorkerAdmission:
+class WorkerAdmission(msgspec.Struct):
     """The workers of one thread, as one append finds and leaves them."""
 
     state: ThreadState
     boot_id: str
     is_alive: Callable[[str | None], bool]
-    _changed: dict[str, WorkerRow] = field(default_factory=dict[str, WorkerRow])
+    _changed: dict[str, WorkerRow] = {}
 
     def admit(self, type_: str, sent: dict[str, Any], turn_id: str | None, now: str) -> dict[str, Any]:
         """The payload to store. Raises LockstitchError for what cannot be."""

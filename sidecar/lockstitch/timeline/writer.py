@@ -13,30 +13,26 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from typing import Any, Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import apsw
+from msgspec.structs import replace
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.at_once import AtOnce
-from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.admission import Admission, Surroundings
 from lockstitch.timeline.batch import Batch
-from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
+from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.group import Group, appended
+from lockstitch.timeline.held import Held
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.jobs import AppendJob, ExclusiveJob, Happening, Job, Streamed
 from lockstitch.timeline.place import Place, damaged_database
-from lockstitch.timeline.read_up import WriterRows
-from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.reconcile import index_unknown, reconcile
 from lockstitch.timeline.requests import OwnRequests
-from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
-from lockstitch.timeline.stored import StoredRows
 
 log = logging.getLogger(__name__)
 
@@ -44,20 +40,13 @@ GROUP_JOBS = 512
 GROUP_THREADS = 100
 """Each has its rollout open, and a process may open only so many files."""
 
-_STOP = object()
+_STOP, _LOOK = object(), object()
+
+Outcomes = tuple[list[Callable[[], None]], list[Happening]]
+"""What to call for the answers of a group, and what those who watch are told of it."""
 
 
-class WriteLock(Protocol):
-    """What keeps others out while a group is written."""
-
-    def acquire(self, timeout: float) -> bool: ...
-    def release(self) -> None: ...
-    def write_holder(self, text: str) -> None: ...
-    def read_blocker(self) -> str | None: ...
-    def close(self) -> None: ...
-
-
-class Writer:
+class Writer(Held):
     """The writer thread of one process on one data root."""
 
     def __init__(
@@ -66,25 +55,21 @@ class Writer:
         deliver: Callable[[list[Callable[[], None]], list[Happening]], None],
     ) -> None:
         """`deliver(answers, happenings)` is called from the writer thread after each group."""
-        self.place = place
+        super().__init__(place)
         self._deliver = deliver
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._lock: WriteLock = FileLock(place.root.writer_lock, fair=True)
-        self._database: Database | None = None
         self.at_once = AtOnce()
-        self._hot: HotThreads = HotThreads(self)
+        self._hot = HotThreads(self)
+        self._turn = threading.Lock()
+        """Held by who serves a group."""
+        self._sleeps_long = False
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
         self._answers: list[Callable[[], None]] = []
         self.own_requests = OwnRequests()
-        self._damaged = False
         self._stopped = False
-        self._remade = False
-        """The projection was made anew because of its rows. Once is enough: what goes on is a fault of ours."""
         self.behind: set[str] = set()
         """Threads (ids in lower case) whose rows lag behind their rollouts, because the database failed."""
-        self.waits_since: float | None = None
-        """Since when, on the monotonic clock, the lock is waited for."""
         self.pending = 0
         self.lost = False
         """Something that was accepted could not be stored: the process must not end with 0."""
@@ -114,44 +99,40 @@ class Writer:
         self._lock.close()
 
     # -- the thread -------------------------------------------------------------------------------------------
-    @property
-    def database(self) -> Database:
-        """The open projection; only within a group."""
-        if self._database is None:
-            raise RuntimeError("the database is open only within a group")
-        return self._database
-
-    @property
-    def rows(self) -> StoredRows:
-        return WriterRows(self)
-
     def _run(self) -> None:
         running = True
         while running:
             group = self._next_group()
-            if _STOP in group:
-                running = False
-                group = [job for job in group if job is not _STOP]
-            jobs: list[Job[Any]] = [job for job in group if not job.cancelled]
-            self.pending -= len(group) - len(jobs)
-            try:
-                self._serve(jobs, flush_all=not running)
-            except BaseException as error:
-                log.exception("the writer failed")
-                self._drop_database()
-                self._lock.release()
-                for job in jobs:
-                    self.fail(job, error)
-            self.pending -= len(jobs)
-            self._send()
-            if self._database is not None:
-                self._database.checkpoint()
+            with self._turn:
+                if _STOP in group:
+                    running = False
+                jobs: list[Job[Any]] = [job for job in group if job is not _STOP and job is not _LOOK]
+                asked = len(jobs)
+                self._serve_group([job for job in jobs if not job.cancelled], flush_all=not running)
+                self.pending -= asked
+                answers, happenings = self._served()
+                if answers or happenings:
+                    self._deliver(answers, happenings)
+                if self._database is not None:
+                    self._database.checkpoint()
         if self._hot.streaming():
             self.lost = True
             log.error("streamed text that was accepted could not be stored")
 
+    def _serve_group(self, jobs: list[Job[Any]], *, flush_all: bool) -> None:
+        try:
+            self._serve(jobs, flush_all=flush_all)
+        except BaseException as error:
+            log.exception("the writer failed")
+            self._drop_database()
+            self._lock.release()
+            for job in jobs:
+                self.fail(job, error)
+
     def _next_group(self) -> list[Any]:
-        due = self._hot.due()
+        with self._turn:
+            due = self._hot.due()
+            self._sleeps_long = due is None
         try:
             group = [self._queue.get(timeout=None if due is None else max(0.0, due - time.monotonic()))]
         except queue.Empty:
@@ -162,6 +143,33 @@ class Writer:
             except queue.Empty:
                 break
         return group
+
+    # -- in the place of the thread ---------------------------------------------------------------------------
+    def try_turn(self) -> bool:
+        """Whether the thread has nothing to do; then it does nothing until `serve_here` or `stream_here` is done."""
+        return not self.pending and not self._stopped and self._turn.acquire(blocking=False)
+
+    def serve_here(self, job: Job[Any]) -> Outcomes:
+        """Serve a lone job in the calling thread: the way to the other one and back takes as long as the job itself."""
+        try:
+            self._serve_group([job], flush_all=False)
+            if self._database is not None and self._database.wants_checkpoint:
+                self._queue.put(_LOOK)
+            return self._served()
+        finally:
+            self._turn.release()
+
+    def stream_here(self, job: AppendJob) -> Outcomes | None:
+        """Take streamed text in, if that needs no disk."""
+        try:
+            if not self._take_delta(job):
+                return None
+            if self._sleeps_long:
+                self._sleeps_long = False
+                self._queue.put(_LOOK)  # it has to know when the text is due
+            return self._served()
+        finally:
+            self._turn.release()
 
     def _serve(self, jobs: list[Job[Any]], *, flush_all: bool) -> None:
         together: list[Job[Any]] = []
@@ -181,12 +189,12 @@ class Writer:
         if together or flush:
             self._commit_group(together, flush)
 
-    def _send(self) -> None:
-        answers, happenings = self._answers, self._happenings
+    def _served(self) -> Outcomes:
+        outcomes = self._answers, self._happenings
         self._answers, self._happenings = [], []
-        if answers or happenings:
+        if any(outcomes):
             faults.point("answer")
-            self._deliver(answers, happenings)
+        return outcomes
 
     def answer(self, job: Job[Any], result: Any) -> None:
         self._answers.append(lambda: job.done(result))
@@ -198,140 +206,8 @@ class Writer:
         """Tell those who watch, after this group."""
         self._happenings.append(happening)
 
-    # -- the lock and the transaction -------------------------------------------------------------------------
-    def _enter(self) -> None:
-        """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
-        self.waits_since = time.monotonic()
-        try:
-            if not self._lock.acquire(self.place.lock_seconds):
-                raise self._busy()
-        finally:
-            self.waits_since = None
-        try:
-            with suppress(StorageError):  # it only serves messages
-                self._lock.write_holder(str(self.place.pid))
-            try:
-                self._begin()
-            except DamagedDatabaseError:
-                self._damaged = True
-                self._begin()
-        except DamagedDatabaseError as error:
-            self._let_go()
-            raise damaged_database(self.place.root) from error
-        except BaseException:
-            self._let_go()
-            raise
-
-    def _busy(self) -> StorageError:
-        holder = self._lock.read_blocker() or "unknown"
-        return StorageError(
-            f"Process {holder} has held the write lock of {self.place.root.path} for more than "
-            f"{self.place.lock_seconds:.0f} s; end it or wait, then try again.",
-            kind="storageBusy",
-            path=str(self.place.root.writer_lock),
-            errno=0,
-            pid=int(holder) if holder.isdigit() else None,
-        )
-
-    def _begin(self) -> None:
-        if self._damaged or self._database is None or not self._database.is_current():
-            self._drop_database()
-            self._database = open_or_rebuild(self.place, force=self._damaged)
-            self._damaged = False
-            self._begin_transaction()
-            with database_errors(self.place.root.timeline), self.rotten_rows():
-                reconcile(self)
-            self._commit()
-        self._begin_transaction()
-
-    def _begin_transaction(self) -> None:
-        with database_errors(self.place.root.timeline):
-            faults.point("begin", self.place.root.timeline)
-            self.database.connection.execute("BEGIN IMMEDIATE")
-            if self._hot.version != (version := self.database.pragma("data_version")):
-                self._hot.version = version
-                self._hot.recheck()
-
-    def _commit(self) -> None:
-        with database_errors(self.place.root.timeline):
-            faults.point("commit", self.place.root.timeline)
-            self.database.connection.execute("COMMIT")
-            faults.point("committed", self.place.root.timeline)
-
-    def _leave(self) -> bool:
-        """Commit and let go. A database that cannot commit loses nothing: the log has it, the tail is read again."""
-        try:
-            self._commit()
-        except (DamagedDatabaseError, StorageError, OSError, apsw.Error) as error:
-            log.warning("the database did not commit, its rollouts will be read again: %s", type(error).__name__)
-            self._damaged = self._damaged or isinstance(error, DamagedDatabaseError)
-            self._let_go()
-            return False
-        self._lock.release()
-        self._hot.trim()
-        return True
-
-    def _abandon(self) -> None:
-        """Roll back and let go: nothing of this group was written."""
-        try:
-            self.database.connection.execute("ROLLBACK")
-        except (RuntimeError, apsw.Error):
-            self._drop_database()
-        finally:
-            self._lock.release()
-
-    def _let_go(self) -> None:
-        """Close the database, which rolls back what was begun, and release the lock."""
-        self._drop_database()
-        self._lock.release()
-
-    def _drop_database(self) -> None:
-        self._hot.forget()
-        database, self._database = self._database, None
-        if database is not None:
-            with suppress(apsw.Error):
-                database.close()
-
-    @contextmanager
-    def rotten_rows(self) -> Generator[None]:
-        """What rotten rows lead to is a damaged database, once in the life of a process."""
-        if self._remade:
-            try:
-                yield
-            except RottenRowsError as error:
-                raise error.__cause__ or error from None
-            return
-        try:
-            with rotten_rows():
-                yield
-        except RottenRowsError as error:
-            log.warning("rows of the projection cannot be used, it is made anew: %s", error)
-            self._remade = True
-            raise
-
-    def rebuild_if_damaged(self, *, surely: bool = False) -> None:
-        """Look at the projection with fresh eyes and make it anew if it is damaged. Alone, within a group."""
-        self._drop_database()
-        self._damaged = surely
-        self._begin()
-        if surely:
-            return
-        with database_errors(self.place.root.timeline):
-            if self.database.pragma("quick_check") != "ok":
-                raise DamagedDatabaseError("quick_check failed")
-
-    @contextmanager
-    def without_transaction(self) -> Generator[None]:
-        """For what SQLite does only by itself, and for putting another file in its place. Alone, within a group."""
-        self._commit()
-        try:
-            yield
-        finally:
-            self._begin()
-
-    def close_database(self) -> None:
-        """Let go of the file; the end of `without_transaction` opens what is there then."""
-        self._drop_database()
+    def _reconcile(self) -> None:
+        reconcile(self)
 
     # -- groups -----------------------------------------------------------------------------------------------
     def _run_alone(self, job: ExclusiveJob) -> None:
