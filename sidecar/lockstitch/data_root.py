@@ -33,6 +33,7 @@ class DataRoot:
     """The layout of one data root (docs/format.md). Its paths are joined once: appends ask for them."""
 
     __slots__ = (
+        "_prefix",
         "archived_sessions",
         "artifacts",
         "boots",
@@ -54,6 +55,7 @@ class DataRoot:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._prefix = os.path.join(path, "")
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
         self.index_lock = path / "locks" / "index"
@@ -105,9 +107,9 @@ class DataRoot:
         """The absolute path of a place that is written relative to the root, as in `RolloutPlace.path`."""
         return self.path.joinpath(*relative.split("/"))
 
-    def resolve_text(self, relative: str) -> str:
-        """As `resolve`, as a string: a fifth of its time, for what is done to every rollout."""
-        return os.path.join(self.path, *relative.split("/"))
+    def resolved(self, relative: str) -> str:
+        """The same as text: a list of threads names one for each."""
+        return self._prefix + relative.replace("/", os.sep)
 
     def rollouts(self) -> Iterator[RolloutPlace]:
         """Every rollout file, archived ones too; names are read, contents are not."""

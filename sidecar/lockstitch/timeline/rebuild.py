@@ -71,7 +71,7 @@ def is_small(root: DataRoot, places: Iterable[RolloutPlace]) -> bool:
     total = 0
     for found in places:
         with contextlib.suppress(OSError):
-            total += os.path.getsize(root.resolve_text(found.path))
+            total += os.path.getsize(root.resolved(found.path))
         if total > _SMALL_BYTES:
             return False
     return True

@@ -60,7 +60,7 @@ def ends_of(root: DataRoot, place: RolloutPlace) -> Ends:
     """Read both ends of a rollout; of one that cannot be opened nothing is known."""
     try:
         fd = os.open(
-            root.resolve_text(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+            root.resolved(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         )
     except OSError:
         return Ends(0)
