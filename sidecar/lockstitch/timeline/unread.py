@@ -59,9 +59,7 @@ class Ends(msgspec.Struct, frozen=True, gc=False):
 def ends_of(root: DataRoot, place: RolloutPlace) -> Ends:
     """Read both ends of a rollout; of one that cannot be opened nothing is known."""
     try:
-        fd = os.open(
-            root.resolved(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-        )
+        fd = os.open(root.resolved(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return Ends(0)
     try:
