@@ -122,13 +122,21 @@ def main() -> None:
 
 
 def _import_everything() -> None:
+    import lockstitch.artifacts.restore_journal
+    import lockstitch.operations.contents
+    import lockstitch.operations.memory_contents
+    import lockstitch.operations.notices
+    import lockstitch.operations.recovery
     import lockstitch.operations.runtime
     import lockstitch.operations.table
     import lockstitch.rpc.application
     import lockstitch.rpc.dispatch
     import lockstitch.rpc.general
     import lockstitch.rpc.life
-    import lockstitch.rpc.serve  # noqa: F401
+    import lockstitch.rpc.serve
+    import lockstitch.timeline.ephemeral
+    import lockstitch.timeline.frozen
+    import lockstitch.timeline.group  # noqa: F401
     from lockstitch_protocol.methods import METHODS
 
     for method in METHODS.values():

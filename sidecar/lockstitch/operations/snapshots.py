@@ -16,7 +16,7 @@ from lockstitch.artifacts.documents import write_versions
 from lockstitch.artifacts.paths import path_from_wire, path_to_wire, workspace_path
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.artifacts.store import Packed
-from lockstitch.errors import InvalidError, UnavailableError
+from lockstitch.errors import InvalidError, RefusedError, UnavailableError
 from lockstitch.operations.contents import MAX_FILE_BYTES
 from lockstitch.operations.incoming import FILE_EVENTS
 from lockstitch.operations.views.checkpoints import Recorded
@@ -139,7 +139,7 @@ class Snapshots:
             return NOT_CAPTURED, None, []
         if given is None and found.get("op") == "deleted":
             if self.workspace is not None:
-                check_target(Path(self.workspace), path, writing=False)
+                _check_deleted(Path(self.workspace), path)
             return ABSENT, None, []
         live = self._live(path, needed=given is None)
         if given is None:
@@ -268,6 +268,15 @@ class Snapshots:
         wanted = [record for record in records if record.snapshot_path is not None]
         if wanted:
             await self._runtime.slowly(lambda: write_versions(sidecar, [record.document() for record in wanted]))
+
+
+def _check_deleted(workspace: Path, path: str) -> None:
+    """Refuse links and special files where a file is said to be gone; a folder may have taken its place."""
+    try:
+        check_target(workspace, path, writing=False)
+    except RefusedError as error:
+        if error.facts.get("reason") != "directory":
+            raise
 
 
 def stored_events(done: Appended) -> list[tuple[int, Draft]]:
