@@ -108,7 +108,11 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
         for outcome in outcomes:
             _show(outcome, "", terminal)
     for path in paths:
-        outcome = await _import(local, path, progress)
+        try:
+            outcome = await _import(local, path, progress)
+        except BaseException:
+            progress.clear()
+            raise
         outcomes.append(outcome)
         progress.clear()
         if not options.json:
