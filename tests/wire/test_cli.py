@@ -385,7 +385,7 @@ def test_a_transcript_cannot_drive_the_terminal_and_no_line_is_too_wide(
     plain = COLOURS.sub("", on_terminal(root, *arguments, width=width).out)
     assert plain
     assert not [c for c in plain if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E]
-    if arguments[0] not in ("call", "export") and "--json" not in arguments or "--list" in arguments:
+    if (arguments[0] not in ("call", "export") and "--json" not in arguments) or "--list" in arguments:
         assert max(map(cells, plain.splitlines())) <= width
 
 
