@@ -38,6 +38,7 @@ class DataRoot:
         "artifacts",
         "boots",
         "exports",
+        "index_lock",
         "journal",
         "log_file",
         "path",
@@ -57,6 +58,7 @@ class DataRoot:
         self._prefix = os.path.join(path, "")
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
+        self.index_lock = path / "locks" / "index"
         self.search_lock = path / "locks" / "search"
         self.boots = path / "locks" / "boots"
         self.sessions = path / "sessions"

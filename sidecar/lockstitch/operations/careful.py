@@ -23,6 +23,7 @@ from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import turns_agree
+from lockstitch.timeline.unread import UnreadError
 from lockstitch.timeline.workers import lost_because
 
 if TYPE_CHECKING:
@@ -70,7 +71,11 @@ class CarefulReads:
         if thread_id.lower() in self._from_file:
             return await self._read_file(thread_id, look)
         try:
-            value, damaged = await runtime.read(careful)
+            value, damaged = await runtime.read(careful, unread_too=False)
+        except UnreadError as error:
+            if not await self.soon(runtime.read_unread(error.thread_ids)):
+                return await self._read_file(thread_id, look)
+            return await self.read(thread_id, look)
         except _NeedsAttentionError:
             if not await self.soon(self.attend(thread_id)):
                 return await self._read_file(thread_id, look)

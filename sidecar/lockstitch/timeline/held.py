@@ -19,6 +19,7 @@ from lockstitch.platform.locks import FileLock
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.read_up import WriterRows
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
@@ -64,7 +65,7 @@ class Held:
 
     @property
     def rows(self) -> StoredRows:
-        return StoredRows(self.database.connection)
+        return WriterRows(self)
 
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
