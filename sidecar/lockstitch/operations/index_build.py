@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 512 << 10
 """So many bytes of rollouts are read before their rows are stored: the write lock is held for as long as that takes."""
 _BYTES_OF_WORKER = 32 << 20
 """A process of its own for each so many bytes; fewer are read sooner than one is started."""
@@ -46,7 +46,7 @@ class IndexBuild:
         self._stopping = False
         self._calm = asyncio.Event()
         self._calm.set()
-        self._threads = ReadThreads(_MOST_WORKERS)
+        self._threads = ReadThreads(_MOST_WORKERS + 2)  # nobody who waits for a thread waits for a worker
         runtime.at_drain.append(self._stop)
 
     def _stop(self) -> None:
