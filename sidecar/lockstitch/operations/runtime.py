@@ -350,7 +350,7 @@ class Runtime:
         aside, writer = call.aside, self.writer
         if aside is None or not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         call.commit_point()
         self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
@@ -362,7 +362,7 @@ class Runtime:
         writer = self.writer
         if not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         taken = writer.stream_here(job)
         if taken is None:
             return NOT_NOW
@@ -438,7 +438,7 @@ def _read_only(root: Path) -> StorageError:
     )
 
 
-def _outcome_of(job: Job[T]) -> Callable[[], T]:
+def outcome_of(job: Job[T]) -> Callable[[], T]:
     """Once the job is done: its result, or what it failed with is raised."""
     results: list[T] = []
     errors: list[BaseException] = []

@@ -81,7 +81,7 @@ class Writer(Held):
     def submit(self, job: Job[Any]) -> None:
         """Queue a job. On the event loop."""
         if self._stopped:
-            job.failed(StorageError("The process is ending and stores nothing more.", path="", errno=0))
+            job.failed(_ending())
             return
         self.pending += 1
         self._queue.put(job)
@@ -148,6 +148,13 @@ class Writer(Held):
     def try_turn(self) -> bool:
         """Whether the thread has nothing to do; then it does nothing until `serve_here` or `stream_here` is done."""
         return not self.pending and not self._stopped and self._turn.acquire(blocking=False)
+
+    def wait_turn(self) -> None:
+        """Wait until the thread is done with its group; as `try_turn` then. Raises StorageError."""
+        self._turn.acquire()
+        if self._stopped:
+            self._turn.release()
+            raise _ending()
 
     def serve_here(self, job: Job[Any]) -> Outcomes:
         """Serve a lone job in the calling thread: the way to the other one and back takes as long as the job itself."""
@@ -367,3 +374,7 @@ class Writer(Held):
     @property
     def hot(self) -> HotThreads:
         return self._hot
+
+
+def _ending() -> StorageError:
+    return StorageError("The process is ending and stores nothing more.", path="", errno=0)
