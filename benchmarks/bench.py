@@ -32,7 +32,7 @@ class Bench:
         within: float | None = None,
         costly: bool = False,
     ) -> dict[str, Sample]:
-        """Measure in turns, so many rounds in a full run. `costly`: one round is enough for a quick one on a slow day."""
+        """Measure in turns, so many rounds in a full run. `costly`: for a quick one, one round is enough."""
         return in_turns(
             self.rounds(usual),
             runs,
