@@ -139,9 +139,11 @@ class Runtime:
             self.settings.lock_seconds,
             root_ids=frozenset({self.root_id}),
         )
-        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        reader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        self.reader: Reader | FrozenReader = reader
         self.feed = Feed(self)
         self.writer = Writer(place, self.deliver)
+        reader.before = self.writer.settle
         self.writer.start()
 
     async def _open_to_read(self, error: StorageError) -> None:
@@ -315,8 +317,8 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
-    def write_at_once(self, call: Call, job: Job[T]) -> T:
-        """Perform a lone job in this thread, if the writer has nothing else to do; else NOT_NOW."""
+    def write_at_once(self, call: Call, job: AppendJob) -> Appended:
+        """Perform a lone append in this thread, if the writer has nothing else to do; else NOT_NOW."""
         aside, writer = call.aside, self.writer
         if aside is None or not writer.try_turn():
             return NOT_NOW
@@ -324,7 +326,9 @@ class Runtime:
         call.commit_point()
         self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
-        self._delivered(*aside(lambda: writer.serve_here(job)))
+        outcomes = aside(lambda: writer.serve_here(job))
+        aside.afterwards(writer.store_here, writer.rest_here)
+        self._delivered(*outcomes)
         return outcome()
 
     def stream_at_once(self, call: Call, job: AppendJob) -> Appended:
