@@ -35,7 +35,7 @@ from lockstitch.timeline.ephemeral import MemoryReader
 from lockstitch.timeline.frozen import FrozenReader
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
-from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.place import HOLD_SECONDS, Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
@@ -137,6 +137,8 @@ class Runtime:
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
+            # A plan of faults counts the steps of a change, and all of them before its answer.
+            hold_seconds=HOLD_SECONDS if self.settings.faults is None else 0.0,
             root_ids=frozenset({self.root_id}),
         )
         reader = Reader(self.root, self.root_id, self.ephemeral.contents)

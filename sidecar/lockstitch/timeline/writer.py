@@ -40,9 +40,6 @@ GROUP_JOBS = 512
 GROUP_THREADS = 100
 """Each has its rollout open, and a process may open only so many files."""
 
-HOLD_SECONDS = 0.02
-"""For how long lone appends that follow each other may keep the lock, and leave their rows uncommitted."""
-
 _STOP, _LOOK = object(), object()
 
 Outcomes = tuple[list[Callable[[], None]], list[Happening]]
@@ -74,7 +71,9 @@ class Writer(Held):
         self._held_threads: set[str] = set()
         self._held_failed = False
         self._uncommitted = False
-        """Rows of appends that are answered may wait for their commit, or for `store_here`."""
+        """A transaction is open for lone appends."""
+        self._rows_wait = False
+        """Rows of appends that are answered, or will be at once, wait for `store_here` or for their commit."""
         self._unstored: Group | None = None
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
@@ -171,9 +170,10 @@ class Writer(Held):
         same thread, and are committed with those of appends that come soon after it, by `rest_here` at the latest.
         """
         self._using.acquire()
-        if self._holds and time.monotonic() - self._holds_since > HOLD_SECONDS:
+        if self._holds and time.monotonic() - self._holds_since > self.place.hold_seconds:
             self._end_hold()
-        if self.behind or self._damaged or not self._serve_lone(job):
+        usual = self.behind or self._damaged or not self.place.hold_seconds
+        if usual or not self._serve_lone(job):
             self._end_hold()
             self._serve_group([job], flush_all=False)
         return self._served()
@@ -206,10 +206,11 @@ class Writer(Held):
 
         Waits for no disk: while an append waits for it, the rows of those before it can be committed.
         """
-        if self._uncommitted:
+        if self._rows_wait:
             with self._using:
                 if self._uncommitted:
                     self._commit_held()
+                self._rows_wait = False
 
     def _serve_lone(self, job: AppendJob) -> bool:
         """Write an append; False if it has to be judged again in the usual way."""
@@ -236,6 +237,7 @@ class Writer(Held):
             group.write()
         finally:
             self._using.acquire()
+        self._rows_wait = True
         group.answer()
         self._unstored = group
         return True
@@ -273,6 +275,7 @@ class Writer(Held):
         if failed and threads:
             self._drop_database()
             self._lag(threads)
+        self._rows_wait = False
         if self._database is not None and self._database.wants_checkpoint:
             self._queue.put(_LOOK)
 
