@@ -58,7 +58,7 @@ GROUPS: dict[str, Group] = {
     "imports": imports.rows,
     "recovery": recovery.rows,
 }
-PEERS: dict[str, Group] = {"peers": peers.rows}
+PEERS: dict[str, Group] = {"peers": peers.many, "peers-long": peers.long}
 
 
 def main() -> int:

@@ -63,9 +63,12 @@ def _row(bench: Bench, key: str, where: str, extra: dict[str, str]) -> Iterator[
         def flush() -> float:
             return plain.flush() / _PLAIN
 
+        before = host.processor_seconds
         found = bench.in_turns(
             15, {"ours": ours, "anew": lambda: theirs(anew=True), "kept": lambda: theirs(anew=False), "flush": flush}
         )
+        rounds = len(found["ours"].values) + 1
+        used = (host.processor_seconds - before) / rounds / _CLIENTS / _EACH
     yield Row(
         key,
         f"appends of one event by {_CLIENTS} clients at once{where}",
@@ -77,9 +80,12 @@ def _row(bench: Bench, key: str, where: str, extra: dict[str, str]) -> Iterator[
             Floor("bare writes of a line, each with `fdatasync`", found["flush"].per_second(1)),
         ),
         (at_least(20),),
-        note="both sides are slowed alike, by a library before the C library; flushes that meet are shared"
-        if where
-        else "",
+        note=f"{used * 1e6:.0f} µs of processor time an event"
+        + (
+            "; both sides are slowed alike, by a library before the C library, and flushes that meet are shared"
+            if where
+            else ""
+        ),
     )
 
 

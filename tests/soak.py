@@ -30,7 +30,7 @@ from tests.crash.scene import CHANGES, Scene, one_event, settle_unknown, unarchi
 from tests.crash.test_disk import fill
 from tests.crash.test_rotten_rows import Rot, cases
 from tests.crash.zygote import Process
-from tests.soak_imports import import_cuts
+from tests.soak_imports import import_cuts, import_mutations
 from tests.soak_limits import run as run_limits
 from tests.soak_model import sequences
 
@@ -295,6 +295,7 @@ ROUNDS: list[Round] = [
     rotten_rows,
     sequences,
     import_cuts,
+    import_mutations,
     contended_acts,
 ]
 

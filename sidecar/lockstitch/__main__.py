@@ -58,6 +58,10 @@ def main() -> int:
     """Run the `lockstitch` command; its exit status."""
     if sys.argv[1:2] == ["serve"]:
         sidecar(sys.argv[2:])
+    if sys.argv[1:2] == ["read-rollouts"]:
+        from lockstitch.timeline.index_worker import run as read_rollouts
+
+        return read_rollouts(sys.argv[2:])
     from lockstitch.cli.main import main as run
     from lockstitch.cli.outcome import INTERRUPTED
 

@@ -33,10 +33,12 @@ class DataRoot:
     """The layout of one data root (docs/format.md). Its paths are joined once: appends ask for them."""
 
     __slots__ = (
+        "_prefix",
         "archived_sessions",
         "artifacts",
         "boots",
         "exports",
+        "index_lock",
         "journal",
         "log_file",
         "path",
@@ -53,8 +55,10 @@ class DataRoot:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._prefix = os.path.join(path, "")
         self.root_file = path / "root.json"
         self.writer_lock = path / "locks" / "writer"
+        self.index_lock = path / "locks" / "index"
         self.search_lock = path / "locks" / "search"
         self.boots = path / "locks" / "boots"
         self.sessions = path / "sessions"
@@ -102,6 +106,10 @@ class DataRoot:
     def resolve(self, relative: str) -> Path:
         """The absolute path of a place that is written relative to the root, as in `RolloutPlace.path`."""
         return self.path.joinpath(*relative.split("/"))
+
+    def resolved(self, relative: str) -> str:
+        """The same as text: a list of threads names one for each."""
+        return self._prefix + relative.replace("/", os.sep)
 
     def rollouts(self) -> Iterator[RolloutPlace]:
         """Every rollout file, archived ones too; names are read, contents are not."""

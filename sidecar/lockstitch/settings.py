@@ -266,6 +266,21 @@ def _absolute(path: str, paths: ModuleType, home: str, cwd: str) -> str:
 
 def settings_of_process(arguments: Arguments) -> Settings:
     """The settings of this very process; its data root exists afterwards. Raises UsageError."""
+    root = root_of_process(arguments)
+    return Settings(
+        root,
+        read_only=_make_root(root.path),
+        max_message_bytes=arguments.max_message_bytes,
+        parent_pid=arguments.parent_pid,
+        log_level=arguments.log_level,
+        lock_seconds=float(os.environ.get("LOCKSTITCH_LOCK_SECONDS") or LOCK_SECONDS),
+        faults=os.environ.get("LOCKSTITCH_FAULTS") or None,
+        accepted=tuple(arguments.accepted),
+    )
+
+
+def root_of_process(arguments: Arguments) -> RootChoice:
+    """The data root of this very process, which need not be there. Raises UsageError."""
     try:
         cwd = os.getcwd()
     except OSError:
@@ -280,16 +295,7 @@ def settings_of_process(arguments: Arguments) -> Settings:
     )
     if not root.path or "\0" in root.path:
         raise UsageError("the data root's path is not usable; give --data-dir DIR")
-    return Settings(
-        root,
-        read_only=_make_root(root.path),
-        max_message_bytes=arguments.max_message_bytes,
-        parent_pid=arguments.parent_pid,
-        log_level=arguments.log_level,
-        lock_seconds=float(os.environ.get("LOCKSTITCH_LOCK_SECONDS") or LOCK_SECONDS),
-        faults=os.environ.get("LOCKSTITCH_FAULTS") or None,
-        accepted=tuple(arguments.accepted),
-    )
+    return root
 
 
 def _home() -> str:

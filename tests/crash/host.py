@@ -286,7 +286,7 @@ def rebuilt_rows(home: Path, aside: Path | None = None) -> dict[str, list[tuple[
     copied = (aside or home.parent) / f"rebuilt-{os.urandom(4).hex()}"
     shutil.copytree(home, copied, ignore=shutil.ignore_patterns("sqlite", "boots", "trash"))
     with Host(copied) as host:
-        host.start().call("thread/list")
+        host.start().call("storage/report")  # for which every thread has to be read
     found = rows(copied)
     shutil.rmtree(copied)
     return found

@@ -33,7 +33,8 @@ def state(workspace: Path) -> State:
 
 
 class Scene:
-    """A thread of two turns whose rewind writes, creates, deletes, changes a mode only, and makes a folder."""
+    """A thread of two turns whose rewind writes, creates, deletes, changes a mode only, makes a folder, and exchanges
+    a file and a folder, both ways."""
 
     def __init__(self, host: Host, root: Path) -> None:
         self.host, self.workspace = host, root
@@ -42,14 +43,21 @@ class Scene:
         self.write("a.txt", b"a1\n", 0o644)
         self.write("deep/er/gone.txt", b"g" * 5000, 0o640)
         self.write("tool.sh", b"#!/bin/sh\n", 0o755)
-        self._turn("one", ["a.txt", "deep/er/gone.txt", "tool.sh"])
+        self.write("file", b"f\n", 0o600)
+        self.write("folder/of/x", b"x\n", 0o644)
+        self._turn("one", ["a.txt", "deep/er/gone.txt", "tool.sh", "file", "folder/of/x"])
         self.write("mine.txt", b"never touched\n", 0o600)
         self.after = state(root)
         self.write("a.txt", b"a2\n", 0o644)
         shutil.rmtree(root / "deep")
         (root / "tool.sh").chmod(0o644)
+        (root / "file").unlink()
+        self.write("file/of/y", b"y\n", 0o640)
+        shutil.rmtree(root / "folder")
+        self.write("folder", b"f\n", 0o644)
         self.write("new.txt", b"n\n", 0o644)
-        self._turn("two", ["a.txt", "deep/er/gone.txt", "tool.sh", "new.txt"])
+        changed = ["a.txt", "deep/er/gone.txt", "tool.sh"]
+        self._turn("two", [*changed, "file/of/y", "folder/of/x", "folder", "new.txt"])
         self.before = state(root)
 
     def write(self, path: str, data: bytes, mode: int) -> None:

@@ -25,6 +25,7 @@ CODEX = sorted(p for p in (SHARED / "codex").glob("*.jsonl") if p != PLAIN)
 GEMINI = sorted((SHARED / "gemini").glob("*.json*"))
 CLAUDE = sorted((SHARED / "claude").glob("*.jsonl"))
 OURS = sorted(FIXTURES.glob("*.json*"))
+TELLS = {"exec_command_end", "mcp_tool_call_end", "dynamic_tool_call_response", "view_image_tool_call"}
 TOOLS = {"commandExecution", "dynamicToolCall", "mcpToolCall", "imageView"}
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared session files are not beside the repository")
@@ -87,8 +88,10 @@ def test_events_are_well_formed_and_the_same_each_time(path: Path) -> None:
 def test_codex_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> None:
     """Each prompt, each call, and each file that a tool reports as changed is there, and nothing more."""
     events, closings = read(path)
-    prompts = calls = edits = told = 0
+    prompts = tools = edits = 0
     applied: set[str] = set()
+    waiting: set[str | None] = set()
+    said: Counter[tuple[str, bool]] = Counter()
     bare = "type" not in next(raw_lines(path))
     files = open_source(path).thread.files  # a thread that was taken back goes on in another file
     for line in chain.from_iterable(map(raw_lines, files)):
@@ -97,9 +100,21 @@ def test_codex_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> 
         text = json.dumps(payload.get("content", ""))
         prompts += kind == "user_message" or item.get("type") == "UserMessage"
         prompts += bare and kind == "message" and payload["role"] == "user" and "<environment_context>" not in text
-        calls += kind in ("function_call", "custom_tool_call", "tool_search_call")
-        told += kind in ("exec_command_end", "mcp_tool_call_end", "dynamic_tool_call_response", "view_image_tool_call")
-        told += item.get("type") in ("CommandExecution", "McpToolCall")
+        # A call waits for its output; an event that tells of a call is that call's if it waits, else a call of its own.
+        call_id = payload.get("call_id") or item.get("id")
+        if kind in ("function_call", "custom_tool_call", "tool_search_call"):
+            tools += 1
+            waiting.add(call_id)
+        elif kind in TELLS or item.get("type") in ("CommandExecution", "McpToolCall"):
+            tools += call_id not in waiting
+            waiting.discard(call_id)
+        elif str(kind).endswith("_output"):
+            waiting.discard(call_id)
+        if kind == "agent_message" and "message" in payload:
+            said[payload["message"], True] += 1
+        elif item.get("type") == "AgentMessage" or (kind == "message" and payload["role"] == "assistant"):
+            for part in (item or payload)["content"]:
+                said[part.get("text", ""), bool(item)] += 1
         changes = payload if kind == "patch_apply_end" else item if item.get("type") == "FileChange" else {}
         if changes.get("status") == "completed":
             edits += len(changes["changes"])
@@ -109,12 +124,11 @@ def test_codex_messages_calls_and_edits_agree_with_a_plain_count(path: Path) -> 
             if "Success. Updated the following files:" in output:
                 edits += len(re.findall(r"n[AMD] ", output.split("following files:")[1]))
     assert count(events, "userMessage") == prompts
+    # Each text is written twice, as an event and as the model's message, or once.
+    answers = {text: max(said[text, True], said[text, False]) for text, _ in said if text}
+    assert count(events, "agentMessage") == sum(answers.values())
     assert sum(e.type == "artifact.snapshot" for e in events) == edits
-    tools = count(events + closings, *TOOLS)
-    # Where an event tells of a call's item, it is that call's, or one of its own.
-    assert calls <= tools <= calls + told
-    if "agent-sessions__003" not in path.name:
-        assert tools == calls
+    assert count(events + closings, *TOOLS) == tools
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
@@ -123,6 +137,7 @@ def test_claude_messages_calls_and_edits_agree_with_a_plain_count(path: Path) ->
     events, closings = read(path)
     seen: set[str] = set()
     prompts: set[str] = set()
+    answers: set[tuple[str, int]] = set()
     uses: Counter[str] = Counter()
     names: dict[str, str] = {}
     edits = 0
@@ -138,6 +153,9 @@ def test_claude_messages_calls_and_edits_agree_with_a_plain_count(path: Path) ->
         content = message.get("content", [])
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         blocks = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
+        by_model = kind == "assistant" and not line.get("isApiErrorMessage") and message.get("model") != "<synthetic>"
+        texts = enumerate(b.get("text") if b["type"] == "text" else None for b in blocks)
+        answers |= {(uuid, number) for number, text in texts if text and by_model}
         for block in blocks:
             if block["type"] == "tool_use" and uuid not in seen:
                 uses["blocks"] += 1
@@ -146,13 +164,13 @@ def test_claude_messages_calls_and_edits_agree_with_a_plain_count(path: Path) ->
                 edits += names.get(block.get("tool_use_id", ""), "") in ("Edit", "Write", "MultiEdit")
         texts = [b.get("text", "image") for b in blocks]
         typed = [t for t in texts if not t.startswith(("<local-command", "Caveat: The messages", "[Request inter"))]
-        side = bool(line.get("isSidechain")) != bool(first.get("isSidechain"))
+        side = bool(line.get("isSidechain")) and not first.get("isSidechain")
         own = line.get("isMeta") or line.get("isCompactSummary") or side
         if kind == "user" and typed and not own and all(b["type"] != "tool_result" for b in blocks):
             prompts.add(uuid)
         seen.add(uuid)
-    if "agent-sessions__003" not in path.name:  # there one uuid stands for many lines
-        assert count(events, "userMessage") == len(prompts)
+    assert count(events, "userMessage") == len(prompts)
+    assert count(events, "agentMessage") == len(answers)
     assert count(events + closings, *TOOLS) == uses.total()
     assert sum(e.type == "artifact.snapshot" for e in events) == edits
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockstitch.cli.local import chosen
+from lockstitch.cli.ids import chosen
 from lockstitch.cli.outcome import BadArgumentsError
 from lockstitch.cli.text import (
     cells,

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from lockstitch.artifacts import restore_act, restore_rollback, restore_target
-from lockstitch.artifacts.restore_journal import Entry, Journal, Journals, State, decode_journal, encode_journal
+from lockstitch.artifacts.restore_journal import (
+    Entry,
+    Journal,
+    Journals,
+    State,
+    decode_journal,
+    encode_journal,
+    tree_state,
+)
 from lockstitch.artifacts.restore_rollback import roll_back
 from lockstitch.artifacts.restore_target import open_target
 from lockstitch.codec import ParseError
@@ -39,7 +47,7 @@ def entry(path: str, was: bytes | None, to: bytes | None) -> Entry:
 def act(workspace: Path, one: Entry, kept: Kept, contents: bytes = b"") -> restore_act.CameOut:
     journal = Journal("r", "t", str(workspace), [one])
     restore_act.stage(workspace, journal, lambda wanted: contents)
-    return restore_act.exchange(workspace, one, kept.put)
+    return restore_act.exchange(workspace, journal, kept.put)[one.path]
 
 
 DISKS = [
@@ -91,7 +99,7 @@ def test_a_file_that_appears_where_none_was(tmp_path: Path, disk: Renames) -> No
     journal = Journal("r", "t", str(tmp_path), [one])
     restore_act.stage(tmp_path, journal, lambda wanted: b"new\n")
     (tmp_path / "a").write_bytes(b"appeared\n")
-    out = restore_act.exchange(tmp_path, one, kept.put)
+    out = restore_act.exchange(tmp_path, journal, kept.put)["a"]
     assert not out.foreseen and kept[sha(b"appeared\n")] == b"appeared\n"
     assert roll_back(tmp_path, Journal("r", "t", str(tmp_path), [entry("a", None, b"new\n")]), kept.put).complete
     assert (tmp_path / "a").read_bytes() == b"appeared\n" and os.listdir(tmp_path) == ["a"]
@@ -179,7 +187,104 @@ def test_a_file_that_never_stands_still_is_a_conflict(tmp_path: Path, monkeypatc
     restore_act.stage(tmp_path, Journal("r", "t", str(tmp_path), [one]), lambda wanted: b"new\n")
     monkeypatch.setattr(restore_act, "RENAMES", Restless(None, 0, 0))
     with pytest.raises(ConflictError, match="faster"):
-        restore_act.exchange(tmp_path, one, Kept().put)
+        restore_act.exchange(tmp_path, Journal("r", "t", str(tmp_path), [one]), Kept().put)
+
+
+# -- a file and a folder that change places ------------------------------------------------------------------------
+FILES = {"y": b"y\n", "sub/z": b"z\n"}
+WANTED = {sha(data): data for data in (*FILES.values(), b"file\n")}
+
+
+def swap(*, makes_folder: bool) -> Entry:
+    """`a` is a file and becomes a folder, or the other way round."""
+    tree = {path: State(sha(data), 0o644) for path, data in FILES.items()}
+    folder, file = tree_state(tree), State(sha(b"file\n"), 0o644)
+    return Entry("a", file if makes_folder else folder, folder if makes_folder else file, "0" * 16, tree)
+
+
+def found(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def stand(root: Path, *, folder: bool) -> dict[str, bytes]:
+    if folder:
+        (root / "a/sub").mkdir(parents=True)
+        for path, data in FILES.items():
+            (root / "a" / path).write_bytes(data)
+    else:
+        (root / "a").write_bytes(b"file\n")
+    return found(root)
+
+
+@pytest.mark.parametrize("makes_folder", [False, True])
+def test_a_file_and_a_folder_change_places_and_back(tmp_path: Path, *, makes_folder: bool) -> None:
+    """As a whole and in one step; rolled back from a journal that was read again, or finished, nothing is left."""
+    for finished in (False, True):
+        root = tmp_path / str(finished)
+        root.mkdir()
+        before = stand(root, folder=not makes_folder)
+        journal, kept = Journal("r", "t", str(root), [swap(makes_folder=makes_folder)]), Kept()
+        restore_act.stage(root, journal, WANTED.__getitem__)
+        assert {name: data for name, data in found(root).items() if "lockstitch" not in name} == before
+        out = restore_act.exchange(root, journal, kept.put)
+        assert {path for path, each in out.items() if each.content is not None} == set(before)
+        assert all(each.foreseen for each in out.values()) and set(out) == {"a", "a/y", "a/sub/z"}
+        after = {name: data for name, data in found(root).items() if "lockstitch" not in name}
+        assert after == ({f"a/{path}": data for path, data in FILES.items()} if makes_folder else {"a": b"file\n"})
+        if finished:
+            assert restore_act.retire(root, journal, kept.put) == []
+            assert found(root) == after
+        else:
+            assert roll_back(root, decode_journal(encode_journal(journal)), kept.put).complete
+            assert found(root) == before
+        assert os.listdir(root) == ["a"] and not kept
+
+
+def test_a_folder_that_somebody_writes_to_is_not_taken_away(tmp_path: Path) -> None:
+    """Before the exchange: a conflict, and it is back. After it: what he writes is kept, whichever way it ends."""
+    stand(tmp_path, folder=True)
+    journal, kept = Journal("r", "t", str(tmp_path), [swap(makes_folder=False)]), Kept()
+    restore_act.stage(tmp_path, journal, WANTED.__getitem__)
+    (tmp_path / "a/mine").write_bytes(b"mine\n")
+    with pytest.raises(ConflictError):
+        restore_act.exchange(tmp_path, journal, kept.put)
+    assert (tmp_path / "a/mine").read_bytes() == b"mine\n"
+    (tmp_path / "a/mine").unlink()
+    restore_act.exchange(tmp_path, journal, kept.put)
+    held = tmp_path / journal.entries[0].staged
+    (held / "sub/z").write_bytes(b"through an open file\n")
+    (held / "new").write_bytes(b"new\n")
+    late = restore_act.retire(tmp_path, journal, kept.put)
+    assert {(path, content.data) for path, content in late} == {
+        ("a/sub/z", b"through an open file\n"),
+        ("a/new", b"new\n"),
+    }
+    assert set(kept.values()) == {b"through an open file\n", b"new\n"} and os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_folder_that_somebody_writes_to_stays(tmp_path: Path) -> None:
+    """Rolled back after the user saved into it: his file stays where it is."""
+    stand(tmp_path, folder=False)
+    journal, kept = Journal("r", "t", str(tmp_path), [swap(makes_folder=True)]), Kept()
+    restore_act.stage(tmp_path, journal, WANTED.__getitem__)
+    restore_act.exchange(tmp_path, journal, kept.put)
+    (tmp_path / "a/mine").write_bytes(b"mine\n")
+    assert roll_back(tmp_path, journal, kept.put).complete
+    assert found(tmp_path) == {"a/mine": b"mine\n", **{f"a/{path}": data for path, data in FILES.items()}}
+
+
+def test_what_is_no_file_in_a_folder_that_went_is_left(tmp_path: Path) -> None:
+    """A link in it is not followed, and stays with its folder until somebody looks."""
+    stand(tmp_path, folder=True)
+    (tmp_path / "outside").write_bytes(b"outside\n")
+    journal = Journal("r", "t", str(tmp_path), [swap(makes_folder=False)])
+    restore_act.stage(tmp_path, journal, WANTED.__getitem__)
+    restore_act.exchange(tmp_path, journal, Kept().put)
+    held = tmp_path / journal.entries[0].staged
+    (held / "link").symlink_to(tmp_path / "outside")
+    with pytest.raises(OSError, match="not empty"):
+        restore_act.retire(tmp_path, journal, Kept().put)
+    assert os.listdir(held) == ["link"] and (tmp_path / "outside").read_bytes() == b"outside\n"
 
 
 def test_where_handles_are_missing_everything_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

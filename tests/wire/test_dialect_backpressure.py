@@ -83,6 +83,22 @@ def test_input_that_waits_is_bounded_in_bytes(tmp_path: Path) -> None:
         assert s.close() == 0
 
 
+def test_a_large_reply_is_not_kept(tmp_path: Path) -> None:
+    """Once it is written its memory goes back to the system: a host that exports once does not pay for ever."""
+    with Sidecar(tmp_path / "d") as s:
+        s.initialize()
+        before = memory(s, "VmRSS")
+        for _ in range(3):
+            s.call("test/big", {"bytes": 48 * MIB})
+            s.call("test/ping")
+        last = 0.0
+        while memory(s, "VmRSS") > before + 24 and last < 400:  # it is given back behind the write
+            s.call("test/ping")
+            last += 1
+        assert memory(s, "VmRSS") <= before + 24
+        assert s.close() == 0
+
+
 def memory(s: Sidecar, field: str) -> int:
     """MiB, where the system tells; else none."""
     status = Path(f"/proc/{s.process.pid}/status")

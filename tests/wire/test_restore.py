@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -501,39 +502,130 @@ def test_a_fork_undoes_its_parents_rewind(scene: Scene) -> None:
     assert scene.data("a.txt") == b"2\n"
 
 
-@covers("pathRefused")
-def test_a_file_where_a_folder_was_and_a_folder_where_a_file_was(scene: Scene) -> None:
-    """Refused with a reason and what to do, in the plan already; the other files go back without them."""
+def _swapped(scene: Scene) -> None:
+    """First a file, a folder, and another file; then the agent has put each in the other's place."""
     scene.turn()
-    for path in ("a", "b/x", "c"):
+    for path in ("a", "b/x", "b/deep/z", "c"):
         scene.agent(path, b"1\n", beforeAbsent=True)
     scene.end()
     scene.turn()
     scene.agent("a", None)
     scene.agent("a/y", b"2\n", beforeAbsent=True)
-    scene.agent("b/x", None)
-    (scene.workspace / "b").rmdir()
+    for path in ("b/x", "b/deep/z"):
+        scene.agent(path, None)
+    shutil.rmtree(scene.workspace / "b")
     scene.agent("b", b"2\n", beforeAbsent=True)
     scene.agent("c", b"2\n")
     scene.end()
-    plan = scene.rewind(scene.turns[0], dryRun=True)["plan"]
-    assert [(step["path"], step["action"], step.get("reason")) for step in plan] == [
-        ("a", "unavailable", "directory"),
-        ("a/y", "delete", None),
-        ("b", "delete", None),
-        ("b/x", "unavailable", "notADirectory"),
-        ("c", "write", None),
-    ]
-    data = scene.refused("pathRefused", "rewind", toTurnId=scene.turns[0], onConflict="backup")
-    assert (data["reason"], data["path"]) == ("directory", "a")
-    done = scene.rewind(scene.turns[0], paths=["a/y", "b", "c"])
-    assert done["applied"] and scene.data("c") == b"1\n"
-    (scene.workspace / "a").rmdir()
-    assert actions(scene.rewind(scene.turns[0])) == {
-        "a": "write",
-        "a/y": "keep",
-        "b": "keep",
-        "b/x": "write",
-        "c": "keep",
+
+
+def _files(scene: Scene) -> dict[str, bytes]:
+    return {path: data for path, (data, mode, _) in tree(scene.workspace).items() if not stat.S_ISDIR(mode)}
+
+
+def test_a_file_and_a_folder_that_the_agent_exchanged(scene: Scene) -> None:
+    """A rewind puts each back in its place, an undo exchanges them again, a dry run says the same of both."""
+    _swapped(scene)
+    then = _files(scene)
+    foretold = actions(scene.rewind(scene.turns[0], dryRun=True))
+    assert foretold == {"a": "write", "a/y": "delete", "b": "delete", "b/deep/z": "write", "b/x": "write", "c": "write"}
+    done = scene.rewind(scene.turns[0])
+    assert actions(done) == foretold
+    assert _files(scene) == dict.fromkeys(("a", "b/x", "b/deep/z", "c"), b"1\n")
+    assert actions(scene.undo(rewindId=done["rewindId"])) == {
+        "a": "delete",
+        "a/y": "write",
+        "b": "write",
+        "b/deep/z": "delete",
+        "b/x": "delete",
+        "c": "write",
     }
-    assert (scene.data("a"), scene.data("b/x")) == (b"1\n", b"1\n")
+    assert _files(scene) == then
+    assert scene.sources("a/y")[-1] == ("restore", sha(b"2\n")) and scene.sources("b/x")[-1] == ("restore", None)
+    assert set(os.listdir(scene.workspace)) == {".lockstitch", "a", "b", "c"}
+
+
+@covers("pathRefused", "conflict")
+def test_a_folder_in_the_way_that_holds_more_than_the_agents_files_stays(scene: Scene) -> None:
+    """Refused with the reason and the name of what is in it; a file of the user's own text is a conflict."""
+    _swapped(scene)
+    for name, plant in {
+        "mine": lambda path: path.write_bytes(b"mine"),
+        "empty": lambda path: path.mkdir(),
+        "link": lambda path: path.symlink_to(scene.workspace / "c"),
+        ".git": lambda path: path.mkdir(),
+    }.items():
+        path = scene.workspace / "a" / name
+        plant(path)
+        plan = {step["path"]: step for step in scene.rewind(scene.turns[0], dryRun=True)["plan"]}
+        assert (plan["a"]["action"], plan["a"]["reason"]) == ("unavailable", "directory"), name
+        for backup in ("refuse", "backup"):
+            data = scene.refused("pathRefused", "rewind", toTurnId=scene.turns[0], onConflict=backup)
+            assert (data["reason"], data["path"]) == ("directory", "a")
+        assert (
+            name
+            in scene.host.refused(
+                "pathRefused",
+                f"{CHECKPOINT}/rewind",
+                sessionId=scene.thread,
+                toTurnId=scene.turns[0],
+                confirmRestore=True,
+            ).message
+        )
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    assert scene.refused("pathRefused", "rewind", toTurnId=scene.turns[0], paths=["a", "c"])["reason"] == "directory"
+    assert scene.refused("pathRefused", "rewind", toTurnId=scene.turns[0], paths=["b/x"])["reason"] == "notADirectory"
+    scene.write("a/y", b"the user's\n")
+    scene.write("b", b"the user's too\n")
+    conflicts = scene.refused("conflict", "rewind", toTurnId=scene.turns[0])["files"]
+    assert [file["path"] for file in conflicts] == ["a/y", "b"]
+    done = scene.rewind(scene.turns[0], onConflict="backup")
+    assert _files(scene) == dict.fromkeys(("a", "b/x", "b/deep/z", "c"), b"1\n")
+    assert ("external", sha(b"the user's\n")) in scene.sources("a/y")
+    scene.undo(rewindId=done["rewindId"])
+    assert (scene.data("a/y"), scene.data("b")) == (b"the user's\n", b"the user's too\n")
+
+
+def test_an_exchange_of_which_only_the_new_files_were_reported(scene: Scene) -> None:
+    """What cannot be there any more was there, and comes back, though nobody said that it went."""
+    scene.turn()
+    scene.agent("a", b"1\n", beforeAbsent=True)
+    scene.agent("b/deep/x", b"1\n", beforeAbsent=True)
+    scene.end()
+    scene.turn()
+    (scene.workspace / "a").unlink()
+    shutil.rmtree(scene.workspace / "b")
+    scene.agent("a/deep/y", b"2\n")
+    scene.agent("b", b"2\n")
+    scene.end()
+    done = scene.rewind(scene.turns[0])
+    assert actions(done) == {"a": "write", "a/deep/y": "delete", "b": "delete", "b/deep/x": "write"}
+    assert _files(scene) == {"a": b"1\n", "b/deep/x": b"1\n"}
+    scene.undo(rewindId=done["rewindId"])
+    assert _files(scene) == {"a/deep/y": b"2\n", "b": b"2\n"}
+
+
+def test_what_was_a_file_and_a_folder_by_turns(scene: Scene) -> None:
+    """What is to be absent, and stands under another kind now, is absent; a late report of a deletion is taken."""
+    scene.turn()
+    scene.agent("a", b"1\n", beforeAbsent=True)
+    scene.agent("b/x", b"1\n", beforeAbsent=True)
+    scene.end()
+    scene.turn()
+    (scene.workspace / "a").unlink()
+    scene.agent("a/y", b"2\n", beforeAbsent=True)
+    scene.host.snapshot(scene.thread, scene.turns[-1], {"path": "a", "op": "deleted"})
+    shutil.rmtree(scene.workspace / "b")
+    scene.agent("b", b"2\n")  # what was there before is not told, but that b/x was there is
+    scene.end()
+    scene.turn()
+    scene.agent("a/y", None)
+    shutil.rmtree(scene.workspace / "a")
+    scene.agent("a", b"3\n", beforeAbsent=True)
+    scene.agent("b", None)
+    scene.agent("b/x", b"3\n")
+    scene.end()
+    assert actions(scene.rewind(scene.turns[0])) == {"a": "write", "a/y": "keep", "b": "keep", "b/x": "write"}
+    assert _files(scene) == {"a": b"1\n", "b/x": b"1\n"}
+    assert actions(scene.rewind(scene.turns[1])) == {"a": "delete", "a/y": "write", "b": "write", "b/x": "delete"}
+    assert _files(scene) == {"a/y": b"2\n", "b": b"2\n"}

@@ -34,13 +34,21 @@ def read_file(workspace: Path, path: str, *, max_bytes: int) -> Content:
     root = _open_workspace(workspace)
     try:
         with descend(root, folders) as directory:
-            for _ in range(_ATTEMPTS):
-                content = _read_once(directory, name, path, max_bytes)
-                if content is not None:
-                    return content
-            return Content("unreadable", reason=CHANGED, mode=_mode(directory.status(name)))
+            return read_in(directory, name, path, max_bytes=max_bytes)
     except OSError as error:
-        return _not_read(error, path)
+        return not_read(error, path)
+
+
+def read_in(directory: Directory, name: str, path: str, *, max_bytes: int) -> Content:
+    """As `read_file`, in the open folder of the path."""
+    try:
+        for _ in range(_ATTEMPTS):
+            content = _read_once(directory, name, path, max_bytes)
+            if content is not None:
+                return content
+        return Content("unreadable", reason=CHANGED, mode=_mode(directory.status(name)))
+    except OSError as error:
+        return not_read(error, path)
 
 
 def check_target(workspace: Path, path: str, *, writing: bool) -> None:
@@ -135,7 +143,8 @@ def _refuse_special(found: os.stat_result, path: str) -> None:
         refuse("specialFile", path)
 
 
-def _not_read(error: OSError, path: str) -> Content:
+def not_read(error: OSError, path: str) -> Content:
+    """What is told of a file that could not be read. Raises RefusedError for a link."""
     if isinstance(error, LinkError):
         refuse("symlink", path)
     if error.errno in _GONE:

@@ -41,6 +41,10 @@ class Content(msgspec.Struct, frozen=True):
     mode: str | None = None
     reason: str | None = None
 
+    def without_data(self) -> Content:
+        """The same, said of bytes that are not held any more."""
+        return Content(self.status, None, self.sha256, self.size, self.encoding, self.eol, self.mode, self.reason)
+
 
 def available(data: bytes, *, mode: str | None = None) -> Content:
     """The content reference of bytes that we hold."""

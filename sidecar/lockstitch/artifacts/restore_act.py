@@ -11,26 +11,30 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lockstitch.artifacts.content import Content
 from lockstitch.artifacts.paths import path_to_wire, refuse
-from lockstitch.artifacts.restore_journal import Entry, Journal
+from lockstitch.artifacts.restore_journal import Entry, Journal, State, tree_state
 from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES
-from lockstitch.artifacts.restore_target import Target, open_target, read_name, refuse_special
+from lockstitch.artifacts.restore_target import Folders, Target, open_target, read_name, refuse_special
+from lockstitch.artifacts.restore_tree import hashes_of, is_folder, make_tree, read_tree, remove_tree, sync_tree
 from lockstitch.errors import ConflictError, StorageError
 from lockstitch.platform import faults
+from lockstitch.platform.at_once import AtOnce
 from lockstitch.platform.belongings import adopt
 from lockstitch.platform.beneath import LinkError, OpenDirectory
 from lockstitch.platform.exchange import RENAMES
 from lockstitch.platform.files import storage_error, sync_file, write_all
 
 _ATTEMPTS = 8
-_SYNCS = 8
+_TOGETHER = 32
+"""So many contents are on their way to the disk at a time, each with its file open."""
+
 _BLOCK = 1 << 20
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +47,81 @@ class CameOut:
     """Whether it was what the plan saw. If not, its bytes are in the store now."""
 
 
+@dataclass(slots=True)
+class _Part:
+    """A content that is written and open until it is verified."""
+
+    entry: Entry
+    path: str
+    sha256: str | None
+    fd: int
+
+    def verify(self) -> None:
+        """Read back what is on the disk. Raises StorageError, OSError."""
+        os.lseek(self.fd, 0, os.SEEK_SET)
+        digest = hashlib.sha256()
+        while block := os.read(self.fd, _BLOCK):
+            digest.update(block)
+        if digest.hexdigest() != self.sha256:
+            shown = path_to_wire(self.path)["path"]
+            raise StorageError(
+                f"The disk gave back other bytes than were written beside {shown}; nothing was changed.",
+                path=shown,
+                errno=0,
+            )
+
+
+_NOTHING = CameOut(None, True)
+_disk = AtOnce()
+
+
 def stage(workspace: Path, journal: Journal, content_of: Callable[[str], bytes]) -> None:
     """Write the contents beside their targets, make them durable, and verify what the disk holds.
 
     Raises StorageError, RefusedError, UnavailableError; no target was touched then.
     """
     writes = [entry for entry in journal.entries if entry.to.sha256 is not None]
-    for entry in writes:
-        with _target(workspace, entry, make=True) as target:
-            _write_part(target, entry, content_of(entry.to.sha256 or ""))
+    parts: list[_Part] = []
 
-    def verify(entry: Entry) -> None:
-        with _target(workspace, entry) as target:
-            _verify_part(target, entry)
+    def settle() -> None:
+        """Have what was written on the disk; several at a time, which the disk takes together."""
+        for part, error in zip(parts, _disk.run([partial(sync_file, part.fd) for part in parts]), strict=True):
+            with _errors_at(os.path.join(workspace, part.path)):
+                if error is not None:
+                    raise error
+                part.verify()
+        close()
 
-    # All are written before the first is synced, and several are synced at a time: the disk takes them together.
-    with ThreadPoolExecutor(min(len(writes), _SYNCS) or 1) as pool:
-        for _ in pool.map(verify, writes):
-            pass
+    def close() -> None:
+        for part in parts:
+            os.close(part.fd)
+        parts.clear()
 
+    def add(part: _Part) -> None:
+        parts.append(part)
+        if len(parts) == _TOGETHER:
+            settle()
 
-def _target(workspace: Path, entry: Entry, *, make: bool = False) -> Target:
     try:
-        return open_target(workspace, entry.path, make=make)
+        with Folders(workspace) as folders:
+            for entry in writes:
+                target = _target(workspace, folders, entry, make=True)
+                with _errors_at(target.where):
+                    _write(target, entry, content_of, add)
+            settle()
+            for entry in writes:
+                target = _target(workspace, folders, entry)
+                with _errors_at(target.where):
+                    if entry.makes_folder:
+                        sync_tree(target.directory, entry.part)
+                    RENAMES.move_new(target.directory.fileno(), entry.part, entry.staged)
+    finally:
+        close()
+
+
+def _target(workspace: Path, folders: Folders, entry: Entry, *, make: bool = False) -> Target:
+    try:
+        return folders.at(entry.path, make=make)
     except LinkError:
         refuse("symlink", entry.path)
     except OSError as error:
@@ -73,79 +129,91 @@ def _target(workspace: Path, entry: Entry, *, make: bool = False) -> Target:
 
 
 @contextlib.contextmanager
-def _errors_at(target: Target) -> Generator[None]:
+def _errors_at(where: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise storage_error(error, os.path.join(target.directory.where, target.name)) from error
+        raise storage_error(error, where) from error
 
 
-def _write_part(target: Target, entry: Entry, data: bytes) -> None:
-    directory = target.directory
-    with _errors_at(target):
-        like = None
+def _write(target: Target, entry: Entry, content_of: Callable[[str], bytes], add: Callable[[_Part], None]) -> None:
+    if not entry.makes_folder:
+        add(_write_part(target.directory, entry.part, entry, entry.path, entry.to, content_of))
+        return
+    tree = entry.tree or {}
+
+    def write(directory: OpenDirectory, name: str, within: str) -> None:
+        add(_write_part(directory, name, entry, f"{entry.path}/{within}", tree[within], content_of))
+
+    make_tree(target.directory, entry.part, tree, write)
+
+
+def _write_part(
+    directory: OpenDirectory, name: str, entry: Entry, path: str, to: State, content_of: Callable[[str], bytes]
+) -> _Part:
+    data = content_of(to.sha256 or "")
+    like = None
+    if entry.tree is None:
         with contextlib.suppress(FileNotFoundError, PermissionError):
-            like = directory.open(target.name, os.O_RDONLY)
+            like = directory.open(path.rpartition("/")[2], os.O_RDONLY)
+    try:
+        mode = to.mode
+        if mode is None and like is not None:
+            mode = os.fstat(like).st_mode & 0o777
+        # Bits that nobody knows are those of any new file of the user: the umask decides.
+        faults.point("create", name)
+        fd = os.open(name, _CREATE, 0o666 if mode is None else 0o600, dir_fd=directory.fileno())
         try:
-            mode = entry.to.mode
-            if mode is None and like is not None:
-                mode = os.fstat(like).st_mode & 0o777
-            # Bits that nobody knows are those of any new file of the user: the umask decides.
-            faults.point("create", entry.part)
-            fd = os.open(entry.part, _CREATE, 0o666 if mode is None else 0o600, dir_fd=directory.fileno())
-            try:
-                write_all(fd, data)
-                adopt(fd, like, mode)
-            finally:
-                os.close(fd)
-        finally:
-            if like is not None:
-                os.close(like)
-
-
-def _verify_part(target: Target, entry: Entry) -> None:
-    directory = target.directory
-    with _errors_at(target):
-        fd = directory.open(entry.part, os.O_RDONLY)
-        try:
-            sync_file(fd)
-            digest = hashlib.sha256()
-            while block := os.read(fd, _BLOCK):
-                digest.update(block)
-        finally:
+            write_all(fd, data)
+            adopt(fd, like, mode)
+        except BaseException:
             os.close(fd)
-        if digest.hexdigest() != entry.to.sha256:
-            raise StorageError(
-                f"The disk gave back other bytes than were written beside {path_to_wire(entry.path)['path']}; "
-                "nothing was changed.",
-                path=path_to_wire(entry.path)["path"],
-                errno=0,
-            )
-        RENAMES.move_new(directory.fileno(), entry.part, entry.staged)
+            raise
+    finally:
+        if like is not None:
+            os.close(like)
+    return _Part(entry, path, to.sha256, fd)
 
 
-def exchange(workspace: Path, entry: Entry, keep: Callable[[bytes], str]) -> CameOut:
-    """Put one staged content in its place, or take a file away. `keep` stores bytes that nobody foresaw.
+def exchange(workspace: Path, journal: Journal, keep: Callable[[bytes], str]) -> dict[str, CameOut]:
+    """Put what is staged in its place, file by file, and take files away. `keep` stores bytes that nobody foresaw.
 
-    Raises RefusedError, ConflictError or StorageError; the target is then as it was.
+    Returns for each path what came out. Raises RefusedError, ConflictError or StorageError; the target that it is
+    about is then as it was, those before it are not.
     """
-    with _target(workspace, entry) as target, _errors_at(target):
-        for _ in range(_ATTEMPTS):
-            with contextlib.suppress(FileNotFoundError):
+    out: dict[str, CameOut] = {}
+    with Folders(workspace) as folders:
+        for entry in journal.entries:
+            target = _target(workspace, folders, entry)
+            with _errors_at(target.where):
+                out.update(_exchange(target, entry, keep))
+    return out
+
+
+def _exchange(target: Target, entry: Entry, keep: Callable[[bytes], str]) -> dict[str, CameOut]:
+    for _ in range(_ATTEMPTS):
+        with contextlib.suppress(FileNotFoundError):
+            if not entry.takes_folder:
                 refuse_special(target.directory.status(target.name), entry.path)
-            try:
-                out = _take_away(target, entry) if entry.to.sha256 is None else _put_in_place(target, entry)
-            except FileExistsError:
-                continue
-            if out is None:
-                return CameOut(None, entry.was.sha256 is None)
+        try:
+            out = _take_away(target, entry) if entry.to.sha256 is None else _put_in_place(target, entry)
+        except FileExistsError:
+            continue
+        entry.held = () if out is None else (out,)
+        if out is not None:
             return _judge(target, entry, out, keep)
-    raise ConflictError(
-        f"{path_to_wire(entry.path)['path']} changes faster than it can be replaced; close what writes it, then "
-        "try again.",
-        kind="conflict",
-        files=[path_to_wire(entry.path)],
-    )
+        nothing = CameOut(None, entry.was.sha256 is None)
+        return dict.fromkeys((entry.path, *_members(entry)), nothing)
+    raise _conflict(entry, "changes faster than it can be replaced; close what writes it, then try again.")
+
+
+def _members(entry: Entry) -> list[str]:
+    return [f"{entry.path}/{path}" for path in entry.tree or {}]
+
+
+def _conflict(entry: Entry, what: str) -> ConflictError:
+    told = path_to_wire(entry.path)
+    return ConflictError(f"{told['path']} {what}", kind="conflict", files=[told])
 
 
 def _take_away(target: Target, entry: Entry) -> str | None:
@@ -171,26 +239,20 @@ def _put_in_place(target: Target, entry: Entry) -> str | None:
         RENAMES.move_new(fd, entry.staged, target.name)
     except FileExistsError:
         # What appeared is the newest: it stays, and what had been there goes on as a conflict.
-        raise ConflictError(
-            f"{path_to_wire(entry.path)['path']} appeared anew while it was being replaced; it was left alone.",
-            kind="conflict",
-            files=[path_to_wire(entry.path)],
-        ) from None
+        raise _conflict(entry, "appeared anew while it was being replaced; it was left alone.") from None
     return out
 
 
-def _judge(target: Target, entry: Entry, out: str, keep: Callable[[bytes], str]) -> CameOut:
+def _judge(target: Target, entry: Entry, out: str, keep: Callable[[bytes], str]) -> dict[str, CameOut]:
     """Look at what came out; what may not be replaced, or cannot be recorded, is put back at once."""
     directory = target.directory
     try:
+        if entry.takes_folder:
+            return _judge_folder(directory, entry, out)
         refuse_special(directory.status(out), entry.path)
         found = read_name(directory, out, max_bytes=MAX_FILE_BYTES)
         if found is None or found.data is None:
-            raise ConflictError(
-                f"{path_to_wire(entry.path)['path']} grew too large to be recorded; it was left alone.",
-                kind="conflict",
-                files=[path_to_wire(entry.path)],
-            )
+            raise _conflict(entry, "grew too large to be recorded; it was left alone.")
         foreseen = found.sha256 == entry.was.sha256
         if not foreseen:
             keep(found.data)
@@ -198,8 +260,19 @@ def _judge(target: Target, entry: Entry, out: str, keep: Callable[[bytes], str])
         _give_back(target, entry, out)
         raise
     entry.came_out = found.sha256
-    told = Content("available", None, found.sha256, found.size, found.encoding, found.eol, found.mode)
-    return CameOut(told, foreseen)
+    return {entry.path: CameOut(found.without_data(), foreseen), **dict.fromkeys(_members(entry), _NOTHING)}
+
+
+def _judge_folder(directory: OpenDirectory, entry: Entry, out: str) -> dict[str, CameOut]:
+    """A folder is replaced only while it holds what the plan saw, to the last byte. Raises ConflictError."""
+    try:
+        found = read_tree(directory, out)
+    except OSError:
+        found = None
+    if found is None or tree_state({path: State(held.sha256) for path, held in found.items()}) != entry.was:
+        raise _conflict(entry, "was changed while it was being replaced; it was left alone. Try again.")
+    files = {f"{entry.path}/{path}": CameOut(held.without_data(), True) for path, held in found.items()}
+    return {entry.path: _NOTHING, **files}
 
 
 def _give_back(target: Target, entry: Entry, out: str) -> None:
@@ -215,14 +288,16 @@ def _give_back(target: Target, entry: Entry, out: str) -> None:
 
 def sync_folders(workspace: Path, entries: Iterable[Entry]) -> None:
     """Make the new names durable, each folder once. Raises StorageError."""
-    for folder in sorted({entry.path.rpartition("/")[0] for entry in entries}):
-        try:
-            with open_target(workspace, f"{folder}/x" if folder else "x") as target:
-                target.directory.sync()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise storage_error(error, os.path.join(workspace, folder)) from error
+    folders = sorted({entry.path.rpartition("/")[0] for entry in entries})
+
+    def sync(folder: str) -> None:
+        with contextlib.suppress(FileNotFoundError), open_target(workspace, f"{folder}/x" if folder else "x") as target:
+            target.directory.sync()
+
+    for folder, error in zip(folders, _disk.run([partial(sync, folder) for folder in folders]), strict=True):
+        with _errors_at(os.path.join(workspace, folder)):
+            if error is not None:
+                raise error
 
 
 def retire(workspace: Path, journal: Journal, keep: Callable[[bytes], str]) -> list[tuple[str, Content]]:
@@ -232,34 +307,55 @@ def retire(workspace: Path, journal: Journal, keep: Callable[[bytes], str]) -> l
     store, and their owner shall hear of them. Raises OSError where a folder cannot be written.
     """
     late: list[tuple[str, Content]] = []
-    for entry in journal.entries:
-        try:
-            target = open_target(workspace, entry.path)
-        except FileNotFoundError:
-            continue
-        with target:
-            expected = entry.came_out or entry.was.sha256
-            late += [(entry.path, found) for found in remove_held(target.directory, entry, expected, keep)]
+    with Folders(workspace) as folders:
+        for entry in journal.entries:
+            if entry.held == ():
+                continue
+            try:
+                target = folders.at(entry.path)
+            except FileNotFoundError:
+                continue
+            late += remove_held(target.directory, entry, entry.came_out or entry.was.sha256, keep, entry.held)
     sync_folders(workspace, journal.entries)
     return late
 
 
 def remove_held(
-    directory: OpenDirectory, entry: Entry, expected: str | None, keep: Callable[[bytes], str]
-) -> list[Content]:
-    """Remove our names beside a target; contents other than `expected` and our own are kept, and returned."""
-    found: list[Content] = []
-    for name in (entry.aside, entry.staged, entry.spare):
+    directory: OpenDirectory,
+    entry: Entry,
+    expected: str | None,
+    keep: Callable[[bytes], str],
+    held: tuple[str, ...] | None = None,
+) -> list[tuple[str, Content]]:
+    """Remove our names beside a target; contents other than `expected` and our own are kept, and returned with
+    their paths. `held`: the only name that there is, if that is known.
+    """
+    found: list[tuple[str, Content]] = []
+    for name in (entry.aside, entry.staged, entry.spare) if held is None else held:
+        if entry.tree is not None and is_folder(directory, name):
+            kept = remove_tree(directory, name, hashes_of(entry.tree), keep)
+            found += [(f"{entry.path}/{path}", content) for path, content in kept]
+            continue
         try:
-            held = read_name(directory, name, max_bytes=1 << 62)
+            content = read_name(directory, name, max_bytes=1 << 62)
         except OSError:
             continue  # not a file of ours any more: whoever put it there keeps it
-        if held is None:
+        if content is None:
             continue
-        if held.data is not None and held.sha256 not in (expected, entry.to.sha256):
-            keep(held.data)
-            found.append(held)
+        if content.data is not None and content.sha256 not in (expected, entry.to.sha256):
+            keep(content.data)
+            found.append((entry.path, content))
         directory.unlink(name)
+    if held is None:
+        _remove_part(directory, entry, keep)
+    return found
+
+
+def _remove_part(directory: OpenDirectory, entry: Entry, keep: Callable[[bytes], str]) -> None:
+    """Remove what was being staged: whatever a file of ours holds, we were writing it."""
+    if entry.tree is not None and is_folder(directory, entry.part):
+        ours = entry.tree
+        remove_tree(directory, entry.part, lambda path, _: path in ours, keep)
+        return
     with contextlib.suppress(FileNotFoundError):
         directory.unlink(entry.part)
-    return found

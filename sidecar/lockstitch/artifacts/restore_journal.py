@@ -7,6 +7,7 @@ restore is gone. Its file name begins with the boot that works on it; only a dea
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from lockstitch.artifacts.paths import path_from_wire, path_to_wire
+from lockstitch.artifacts.paths import exact_bytes, path_from_wire, path_to_wire
 from lockstitch.codec import ParseError, decoder, encode
 from lockstitch.errors import InvalidError
 from lockstitch.platform.files import (
@@ -27,7 +28,7 @@ from lockstitch.platform.files import (
     write_all,
 )
 
-VERSION = 1
+VERSION = 2
 _SUFFIX = ".json"
 _STAGED = ".new"
 _DAMAGED = ".damaged"
@@ -46,6 +47,23 @@ class State(msgspec.Struct, frozen=True):
         return self.sha256 != other.sha256 or self.mode is None or found.mode == self.mode
 
 
+Tree = dict[str, State]
+"""The files of a folder, by their paths within it."""
+
+_TREE = "tree:"
+
+
+def tree_state(tree: Tree) -> State:
+    """A folder as the state of one path: what is in it, by the hashes of its files."""
+    told = [b"%b\0%b\n" % (exact_bytes(path), (state.sha256 or "").encode()) for path, state in sorted(tree.items())]
+    return State(_TREE + hashlib.sha256(b"".join(told)).hexdigest())
+
+
+def is_tree(state: State) -> bool:
+    """Whether a state is that of a folder."""
+    return state.sha256 is not None and state.sha256.startswith(_TREE)
+
+
 class Entry(msgspec.Struct):
     """One file: from which state to which. The token makes the names of what is staged and what is set aside."""
 
@@ -53,8 +71,30 @@ class Entry(msgspec.Struct):
     was: State
     to: State
     token: str
+    tree: Tree | None = None
+    """Of a file that changes places with a folder: the files in that, of which one of the states is `tree_state`."""
     came_out: str | None = None
     """After the exchange: the hash of what had been there; not in the journal's file."""
+    held: tuple[str, ...] | None = None
+    """After the exchange: the name beside the target of what had been there, if anything was; not in the file."""
+
+    @property
+    def makes_folder(self) -> bool:
+        """Whether the folder is what shall be."""
+        return self.tree is not None and is_tree(self.to)
+
+    @property
+    def takes_folder(self) -> bool:
+        """Whether the folder is what was."""
+        return self.tree is not None and not self.makes_folder
+
+    def new_folders(self) -> list[str]:
+        """The folders that come with the folder, itself first, workspace-relative."""
+        if self.tree is None or not self.makes_folder:
+            return []
+        parts = [path.split("/")[:-1] for path in self.tree]
+        found = {"/".join([self.path, *folder[:number]]) for folder in parts for number in range(len(folder) + 1)}
+        return sorted(found)
 
     @property
     def part(self) -> str:
@@ -95,12 +135,20 @@ class _State(msgspec.Struct):
     mode: int | None = None
 
 
+class _File(msgspec.Struct):
+    path: str
+    sha256: str | None = None
+    mode: int | None = None
+    pathBase64: str | None = None  # noqa: N815
+
+
 class _Entry(msgspec.Struct):
     path: str
     was: _State
     to: _State
     token: str
     pathBase64: str | None = None  # noqa: N815
+    tree: list[_File] | None = None
 
 
 class _Journal(msgspec.Struct):
@@ -124,12 +172,14 @@ def encode_journal(journal: Journal) -> bytes:
             "was": {"sha256": entry.was.sha256, "mode": entry.was.mode},
             "to": {"sha256": entry.to.sha256, "mode": entry.to.mode},
             "token": entry.token,
+            **({} if entry.tree is None else {"tree": _told(entry.tree)}),
         }
         for entry in journal.entries
     ]
     return encode(
         {
-            "version": VERSION,
+            # An older program must not take a folder for a file.
+            "version": 1 if all(entry.tree is None for entry in journal.entries) else VERSION,
             "restoreId": journal.restore_id,
             "threadId": journal.thread_id,
             "workspace": path_to_wire(journal.workspace),
@@ -143,7 +193,7 @@ def encode_journal(journal: Journal) -> bytes:
 def decode_journal(data: bytes) -> Journal:
     """A journal from its file's bytes. Raises codec.ParseError."""
     found = _journal(data)
-    if found.version != VERSION:
+    if found.version not in (1, VERSION):
         raise ParseError(f"a journal of version {found.version}")
     if any(not entry.token.isalnum() for entry in found.entries):
         raise ParseError("a token that is none")
@@ -158,6 +208,7 @@ def decode_journal(data: bytes) -> Journal:
                     State(entry.was.sha256, entry.was.mode),
                     State(entry.to.sha256, entry.to.mode),
                     entry.token,
+                    None if entry.tree is None else _tree(entry.tree),
                 )
                 for entry in found.entries
             ],
@@ -166,6 +217,14 @@ def decode_journal(data: bytes) -> Journal:
         )
     except InvalidError as error:
         raise ParseError(error.message) from None
+
+
+def _told(tree: Tree) -> list[dict[str, Any]]:
+    return [{**path_to_wire(path), "sha256": state.sha256, "mode": state.mode} for path, state in tree.items()]
+
+
+def _tree(told: list[_File]) -> Tree:
+    return {path_from_wire(one.path, one.pathBase64): State(one.sha256, one.mode) for one in told}
 
 
 def _path(told: dict[str, str]) -> str:

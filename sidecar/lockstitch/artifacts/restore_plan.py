@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lockstitch.artifacts.capture import read_file
+from lockstitch.artifacts.capture import not_read, read_in
 from lockstitch.artifacts.content import Content
 from lockstitch.artifacts.paths import path_to_wire
 from lockstitch.artifacts.restore_journal import State
-from lockstitch.artifacts.restore_target import can_write_beside, refuse_unwritable
-from lockstitch.artifacts.sidecar import Sidecar
+from lockstitch.artifacts.restore_target import Folders, refuse_unwritable
 from lockstitch.codec import present
 from lockstitch.errors import ConflictError, LockstitchError, RefusedError, UnavailableError
 from lockstitch.platform.files import storage_error
 
 MAX_FILE_BYTES = 64 << 20
 """A larger file is recorded as `tooLarge`, without its content, hence never overwritten."""
+
+
+Contents = Callable[[str], bytes]
+"""The bytes of a content by its hash, verified. Raises UnavailableError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,9 @@ class Step:
     refusal: LockstitchError | None = None
     external: bool = False
     """The disk holds what the timeline does not know: recorded as a version before anything else."""
+    members: list[Step] | None = None
+    """Of a file that changes places with a folder: the files that go or come with the folder."""
+    is_member: bool = False
 
     @property
     def path(self) -> str:
@@ -97,41 +104,58 @@ def mode_of(text: str | None, otherwise: int | None) -> int | None:
         return otherwise
 
 
-def make_plan(workspace: Path, sidecar: Sidecar, wanted: list[Wanted], *, backup: bool) -> list[Step]:
-    """One step for each file, in the order given. Raises UnavailableError(workspaceUnavailable)."""
-    return [_step(workspace, sidecar, one, backup) for one in wanted]
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """What the steps of one plan are judged by."""
 
+    workspace: Path
+    folders: Folders
+    get: Contents
+    backup: bool
 
-def _step(workspace: Path, sidecar: Sidecar, wanted: Wanted, backup: bool) -> Step:
-    try:
-        refuse_unwritable(workspace, wanted.path)
-        read = read_file(workspace, wanted.path, max_bytes=MAX_FILE_BYTES)
-    except RefusedError as error:
-        return Step(wanted, "unavailable", reason=error.facts.get("reason"), refusal=error)
-    live = Content(read.status, None, read.sha256, read.size, read.encoding, read.eol, read.mode, read.reason)
-    step = Step(wanted, "delete" if wanted.side is None else "write", live)
-    there = live.status in ("available", "missing") and wanted.unavailable is None and _is_there(step)
-    status = wanted.unavailable or (None if there else _unavailable(sidecar, wanted.side))
-    if status is not None:
-        step.action, step.reason = "unavailable", status
-        step.refusal = _cannot_be_had(wanted.path, status)
+    def step(self, wanted: Wanted) -> Step:
+        """What is to be done with one file, looked at by itself."""
+        try:
+            read = self._read(wanted.path)
+        except RefusedError as error:
+            return Step(wanted, "unavailable", reason=error.facts.get("reason"), refusal=error)
+        step = Step(wanted, "delete" if wanted.side is None else "write", read.without_data())
+        self.judge(step)
         return step
-    if live.status not in ("available", "missing"):
-        _judge_unreadable(step, backup)
-        return step
-    step.external = not _is_known(wanted, live)
-    if there:
-        step.action = "keep"
-    elif step.external and live.status == "available":
-        if backup:
-            step.reason = "backup"
-        else:
-            step.action, step.reason, step.refusal = "conflict", "changed", conflict([step])
-    if step.acts and not can_write_beside(workspace, wanted.path):
-        denied = OSError(errno.EACCES, "the folder may not be written")
-        step.refusal = storage_error(denied, os.path.join(workspace, wanted.path))
-        step.action, step.reason = "unavailable", "readOnly"
-    return step
+
+    def _read(self, path: str) -> Content:
+        """What is at a path. Raises RefusedError if it may not be replaced."""
+        try:
+            target = self.folders.at(path)
+            refuse_unwritable(target, path)
+            return read_in(target.directory, target.name, path, max_bytes=MAX_FILE_BYTES)
+        except OSError as error:
+            return not_read(error, path)
+
+    def judge(self, step: Step, beside: str | None = None) -> None:
+        """Decide what is to be done with what was found. `beside`: a path whose folder is there, if its own is not."""
+        wanted, live = step.wanted, step.live
+        there = live.status in ("available", "missing") and wanted.unavailable is None and _is_there(step)
+        status = wanted.unavailable or (None if there else _unavailable(self.get, wanted.side))
+        if status is not None:
+            step.action, step.reason = "unavailable", status
+            step.refusal = _cannot_be_had(wanted.path, status)
+            return
+        if live.status not in ("available", "missing"):
+            _judge_unreadable(step, self.backup)
+            return
+        step.external = not _is_known(wanted, live)
+        if there:
+            step.action = "keep"
+        elif step.external and live.status == "available":
+            if self.backup:
+                step.reason = "backup"
+            else:
+                step.action, step.reason, step.refusal = "conflict", "changed", conflict([step])
+        if step.acts and not self.folders.can_write_beside(beside or wanted.path):
+            denied = OSError(errno.EACCES, "the folder may not be written")
+            step.refusal = storage_error(denied, os.path.join(self.workspace, wanted.path))
+            step.action, step.reason = "unavailable", "readOnly"
 
 
 def _is_known(wanted: Wanted, live: Content) -> bool:
@@ -148,14 +172,14 @@ def _is_there(step: Step) -> bool:
     return to.sha256 == was.sha256 and (to.sha256 is None or to.mode is None or to.mode == was.mode)
 
 
-def _unavailable(sidecar: Sidecar, side: dict[str, Any] | None) -> str | None:
+def _unavailable(get: Contents, side: dict[str, Any] | None) -> str | None:
     """Why a content cannot be restored; None if it can. Read and verified, since a name proves nothing."""
     if side is None:
         return None
     if side.get("contentStatus") != "available":
         return side.get("contentStatus") or "missing"
     try:
-        sidecar.get(side.get("sha256") or "")
+        get(side.get("sha256") or "")
     except UnavailableError as error:
         return error.facts["contentStatus"]
     return None

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from lockstitch.artifacts.content import Content
 from lockstitch.artifacts.restore_act import remove_held, sync_folders
-from lockstitch.artifacts.restore_journal import Entry, Journal, State
-from lockstitch.artifacts.restore_plan import mode_of
-from lockstitch.artifacts.restore_target import Target, open_target, read_name, remove_empty
+from lockstitch.artifacts.restore_journal import Entry, Journal, State, is_tree
+from lockstitch.artifacts.restore_target import Target, open_target, remove_empty
+from lockstitch.artifacts.restore_tree import FOREIGN, is_folder, state_of
 from lockstitch.errors import LockstitchError, RefusedError
 from lockstitch.platform.beneath import OpenDirectory
 from lockstitch.platform.exchange import RENAMES
@@ -25,8 +25,6 @@ from lockstitch.platform.exchange import RENAMES
 log = logging.getLogger(__name__)
 
 _ATTEMPTS = 8
-_ANY_SIZE = 1 << 62
-_FOREIGN = State("foreign")
 
 
 @dataclass(slots=True)
@@ -45,7 +43,7 @@ def roll_back(workspace: Path, journal: Journal, keep: Callable[[bytes], str]) -
     for entry in reversed(journal.entries):
         try:
             with open_target(workspace, entry.path) as target:
-                done.rescued += [(entry.path, found) for found in _put_back(target, entry, keep)]
+                done.rescued += _put_back(target, entry, keep)
         except FileNotFoundError:
             continue
         except RefusedError as error:
@@ -60,20 +58,25 @@ def roll_back(workspace: Path, journal: Journal, keep: Callable[[bytes], str]) -
     return done
 
 
-def _put_back(target: Target, entry: Entry, keep: Callable[[bytes], str]) -> list[Content]:
-    directory, rescued = target.directory, list[Content]()
+def _put_back(target: Target, entry: Entry, keep: Callable[[bytes], str]) -> list[tuple[str, Content]]:
+    directory = target.directory
     for out in (entry.aside, entry.staged):
         for _ in range(_ATTEMPTS):
-            held = _state(directory, out)
-            if held is None or held == _FOREIGN or (out == entry.staged and _is_new(entry, held)):
+            held = _state(directory, entry, out)
+            if held is None or held == FOREIGN or (out == entry.staged and _is_staged(entry, held)):
                 break
             if not _return(target, entry, out):
                 break
     if _was_created(target, entry):
         _take_back(target, entry)
-    for found in remove_held(directory, entry, entry.was.sha256, keep):
-        rescued.append(found)
-    return rescued
+    return remove_held(directory, entry, entry.was.sha256, keep)
+
+
+def _is_staged(entry: Entry, held: State) -> bool:
+    """Whether what is beside the target, under the name of the new content, is that and not what had been there."""
+    if entry.makes_folder:
+        return is_tree(held)  # also half removed: what had been there was a file
+    return _is_new(entry, held)
 
 
 def _is_new(entry: Entry, held: State) -> bool:
@@ -84,7 +87,7 @@ def _is_new(entry: Entry, held: State) -> bool:
 def _return(target: Target, entry: Entry, out: str) -> bool:
     """Bring what had been there back, if its place is free or still holds our content; whether to look again."""
     directory = target.directory
-    here = _state(directory, target.name)
+    here = _state(directory, entry, target.name)
     if here is None:
         try:
             RENAMES.move_new(directory.fileno(), out, target.name)
@@ -94,7 +97,7 @@ def _return(target: Target, entry: Entry, out: str) -> bool:
     if not _is_new(entry, here):
         return False  # somebody wrote a file since: it stays
     _swap(directory, entry, out, target.name)
-    taken = _state(directory, out)
+    taken = _state(directory, entry, out)
     if taken is not None and not _is_new(entry, taken):
         _swap(directory, entry, out, target.name)  # written a moment ago: the newest bytes belong in the place
         return False
@@ -114,9 +117,9 @@ def _was_created(target: Target, entry: Entry) -> bool:
     """Whether the target is a file that this restore put where none was."""
     if entry.was.sha256 is not None or entry.to.sha256 is None:
         return False
-    if any(_state(target.directory, name) is not None for name in (entry.staged, entry.aside)):
+    if any(_state(target.directory, entry, name) is not None for name in (entry.staged, entry.aside)):
         return False
-    here = _state(target.directory, target.name)
+    here = _state(target.directory, entry, target.name)
     return here is not None and _is_new(entry, here)
 
 
@@ -124,16 +127,12 @@ def _take_back(target: Target, entry: Entry) -> None:
     directory = target.directory
     with contextlib.suppress(FileNotFoundError):
         RENAMES.move_new(directory.fileno(), target.name, entry.aside)
-    held = _state(directory, entry.aside)
+    held = _state(directory, entry, entry.aside)
     if held is not None and not _is_new(entry, held):
         with contextlib.suppress(FileExistsError):
             RENAMES.move_new(directory.fileno(), entry.aside, target.name)
 
 
-def _state(directory: OpenDirectory, name: str) -> State | None:
-    """What is at a name; None for nothing. What is no regular file counts as something foreign."""
-    try:
-        found = read_name(directory, name, max_bytes=_ANY_SIZE)
-    except OSError:
-        return _FOREIGN
-    return None if found is None else State(found.sha256, mode_of(found.mode, None))
+def _state(directory: OpenDirectory, entry: Entry, name: str) -> State | None:
+    """What is at a name; None for nothing. A folder counts as something foreign, unless the entry is about one."""
+    return FOREIGN if entry.tree is None and is_folder(directory, name) else state_of(directory, name)

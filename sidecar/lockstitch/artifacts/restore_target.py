@@ -12,6 +12,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lockstitch.artifacts.content import Content, available
@@ -41,8 +42,13 @@ class Target:
 
     directory: OpenDirectory
     name: str
-    made: list[str]
-    """The folders that were made on the way, outermost first, workspace-relative."""
+    mount: str
+    """Which mount the directory is on."""
+
+    @property
+    def where(self) -> str:
+        """The path, for messages."""
+        return os.path.join(self.directory.where, self.name)
 
     def __enter__(self) -> Target:
         return self
@@ -56,22 +62,95 @@ def open_target(workspace: Path, path: str, *, make: bool = False) -> Target:
 
     Raises FileNotFoundError if a folder is missing, RefusedError(pathRefused), UnavailableError, OSError.
     """
-    if workspace_path(path, None) != path:  # judged again: a journal or a rollout may be damaged or planted
-        refuse("outsideWorkspace", path)
+    _judge_name(path)
     *folders, name = path.split("/")
     at = _open_workspace(workspace)
-    made: list[str] = []
     try:
         mount = mount_of(at.fileno())
-        for number, folder in enumerate(folders):
-            at = _enter(at, folder, path, make, "/".join(folders[: number + 1]), made)
+        for folder in folders:
+            at = _enter(at, folder, path, make)
             if mount_of(at.fileno()) != mount:
                 refuse("mountPoint", path)
         _refuse_twin(at, name, path)
-        return Target(at, name, made)
+        return Target(at, name, mount)
     except BaseException:
         at.close()
         raise
+
+
+@lru_cache(maxsize=4096)
+def _judge_name(path: str) -> None:
+    """Judged again: a journal or a rollout may be damaged or planted. Raises RefusedError."""
+    if workspace_path(path, None) != path:
+        refuse("outsideWorkspace", path)
+
+
+class Folders:
+    """The folders of a workspace while their files are seen to one after the other: each is opened once for those
+    that come in a row.
+
+    Invariant: at the moment when a folder is handed out, its path still leads to it.
+    """
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self._directory: OpenDirectory | None = None
+        self._folder = ""
+        self._identity = (0, 0)
+        self._mount = ""
+        self._writable: bool | None = None
+        self._folds = True
+        """Whether the disk may take names in the folder that differ in case for one."""
+
+    def at(self, path: str, *, make: bool = False) -> Target:
+        """As `open_target`, but the directory is closed by the next call or by `close`."""
+        folder, _, name = path.rpartition("/")
+        if self._directory is not None and folder == self._folder and self._is_there():
+            _judge_name(path)
+            self._refuse_twin(self._directory, name, path)
+            return Target(self._directory, name, self._mount)
+        self.close()
+        target = open_target(self._workspace, path, make=make)
+        found = target.directory.own_status()
+        self._directory, self._folder, self._mount = target.directory, folder, target.mount
+        self._identity, self._writable, self._folds = (found.st_dev, found.st_ino), None, True
+        return target
+
+    def can_write_beside(self, path: str) -> bool:
+        """Whether names may be made and removed in the folder of a path, or in the nearest one that is there."""
+        try:
+            directory = self.at(path).directory
+        except FileNotFoundError:
+            return can_write_beside(self._workspace, path)
+        if self._writable is None:
+            self._writable = can_write(directory)
+        return self._writable
+
+    def close(self) -> None:
+        """Close what is open."""
+        directory, self._directory = self._directory, None
+        if directory is not None:
+            directory.close()
+
+    def _refuse_twin(self, directory: OpenDirectory, name: str, path: str) -> None:
+        if self._folds or not name.isascii():
+            other = name.swapcase()
+            _refuse_twin(directory, name, path)
+            # A disk on which one name is not found in the other case folds none of this directory.
+            self._folds = not name.isascii() or other == name or not _is_alone(directory, name, other)
+
+    def _is_there(self) -> bool:
+        try:
+            found = os.stat(f"{self._workspace}/{self._folder}", follow_symlinks=not self._folder)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+    def __enter__(self) -> Folders:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _open_workspace(workspace: Path) -> OpenDirectory:
@@ -91,7 +170,7 @@ def _open_workspace(workspace: Path) -> OpenDirectory:
     return found
 
 
-def _enter(at: OpenDirectory, folder: str, path: str, make: bool, where: str, made: list[str]) -> OpenDirectory:
+def _enter(at: OpenDirectory, folder: str, path: str, make: bool) -> OpenDirectory:
     """One step down; `at` is closed if that succeeds."""
     _refuse_twin(at, folder, path)
     try:
@@ -106,9 +185,8 @@ def _enter(at: OpenDirectory, folder: str, path: str, make: bool, where: str, ma
         faults.point("mkdir", folder)
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o777, dir_fd=at.fileno())
-            made.append(where)
             at.sync()
-        return _enter(at, folder, path, False, where, made)
+        return _enter(at, folder, path, False)
     at.close()
     return following
 
@@ -119,9 +197,27 @@ def _refuse_twin(at: OpenDirectory, name: str, path: str) -> None:
         found = at.status(name)
     except OSError:
         return
-    others = {name.swapcase(), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))} - {name}
+    others = {name.swapcase()}
+    if not name.isascii():
+        others |= {unicodedata.normalize(form, name) for form in ("NFC", "NFD")}
+    others.discard(name)
     if any(_is_same(at, other, found) for other in others) and name not in at.names():
         refuse("twin", path)
+
+
+def _is_alone(at: OpenDirectory, name: str, other: str) -> bool:
+    """Whether there is something of one name and nothing of the other."""
+    try:
+        at.status(name)
+    except OSError:
+        return False
+    try:
+        at.status(other)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
@@ -132,36 +228,31 @@ def _is_same(at: OpenDirectory, name: str, found: os.stat_result) -> bool:
     return (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino)
 
 
-def missing_folders(workspace: Path, path: str) -> list[str]:
+def missing_folders(folders: Folders, path: str) -> list[str]:
     """The folders of a path that are not there, outermost first, workspace-relative."""
-    folders = path.split("/")[:-1]
-    for number in range(len(folders), 0, -1):
+    above = path.split("/")[:-1]
+    for number in range(len(above), 0, -1):
         try:
-            open_target(workspace, "/".join(folders[:number]) + "/x").directory.close()
+            folders.at("/".join(above[:number]) + "/x")
         except FileNotFoundError:
             continue
-        return ["/".join(folders[: end + 1]) for end in range(number, len(folders))]
-    return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+        return ["/".join(above[: end + 1]) for end in range(number, len(above))]
+    return ["/".join(above[: end + 1]) for end in range(len(above))]
 
 
-def refuse_unwritable(workspace: Path, path: str) -> None:
+def refuse_unwritable(target: Target, path: str) -> None:
     """Refuse a path whose file may not be replaced; one that is not there is fine. Raises RefusedError."""
     try:
-        target = open_target(workspace, path)
-    except (FileNotFoundError, NotADirectoryError):
+        found = target.directory.status(target.name)
+    except FileNotFoundError:
         return
-    with target:
-        try:
-            found = target.directory.status(target.name)
-        except FileNotFoundError:
-            return
-        refuse_special(found, path)
-        fd = os.open(target.name, _LOOK, dir_fd=target.directory.fileno())
-        try:
-            if mount_of(fd) != mount_of(target.directory.fileno()):
-                refuse("mountPoint", path)
-        finally:
-            os.close(fd)
+    refuse_special(found, path)
+    fd = os.open(target.name, _LOOK, dir_fd=target.directory.fileno())
+    try:
+        if mount_of(fd) != target.mount:
+            refuse("mountPoint", path)
+    finally:
+        os.close(fd)
 
 
 def can_write_beside(workspace: Path, path: str) -> bool:
@@ -169,9 +260,14 @@ def can_write_beside(workspace: Path, path: str) -> bool:
     parts = path.split("/")
     for depth in range(len(parts), 0, -1):
         with contextlib.suppress(FileNotFoundError), open_target(workspace, "/".join(parts[:depth])) as target:
-            effective = os.access in os.supports_effective_ids
-            return os.access(".", os.W_OK | os.X_OK, dir_fd=target.directory.fileno(), effective_ids=effective)
+            return can_write(target.directory)
     return True
+
+
+def can_write(directory: OpenDirectory) -> bool:
+    """Whether names may be made and removed in an open directory."""
+    effective = os.access in os.supports_effective_ids
+    return os.access(".", os.W_OK | os.X_OK, dir_fd=directory.fileno(), effective_ids=effective)
 
 
 # O_PATH opens nothing, so that neither permissions nor devices matter; elsewhere the directory's own mount has to do.

@@ -14,8 +14,9 @@ import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstitch.artifacts.paths import folder_name
 from lockstitch.artifacts.safety import SafetyCopies
@@ -28,8 +29,7 @@ _IGNORE_ALL = b"*\n"
 _REMEMBERED = 256
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentDocument:
+class CurrentDocument(msgspec.Struct, frozen=True):
     """The newest version document of a path as this process left it."""
 
     stamp: tuple[int, ...]

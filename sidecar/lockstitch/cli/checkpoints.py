@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lockstitch.cli.local import Local, chosen
+from lockstitch.cli.ids import chosen
+from lockstitch.cli.local import Local
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cut, moment_of, one_line, padded, short_ids

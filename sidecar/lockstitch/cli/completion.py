@@ -10,22 +10,24 @@ Invariant: a candidate holds no control character, whatever a file of a transcri
 from __future__ import annotations
 
 import argparse
-import asyncio
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
 
 from lockstitch.cli.grammar import COMMON, VERSION, Argument, Kind, Verb
 from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal, let_go_of_stdout
-from lockstitch.cli.text import harmless, one_line
+from lockstitch.cli.text import cut, harmless, one_line
 
 _MOST = 200
 """So many threads are offered, the last used first."""
+
+_WIDEST = 60
+"""Columns of what is said about a value."""
 
 _BASH = r"""# bash completion for lockstitch: source this file
 _lockstitch() {
     local line value offer
     COMPREPLY=()
+    compopt -o nosort 2>/dev/null
     while IFS= read -r line; do
         case $line in
             :files|:folders)
@@ -45,15 +47,23 @@ _ZSH = r"""#compdef lockstitch
 # zsh completion for lockstitch: put this file as _lockstitch into a directory of $fpath
 _lockstitch() {
     local line
-    local -a values shown
+    local -i widest=0
+    local -a values said shown
     for line in "${(@f)$("${words[1]}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
         case $line in
             :files) _files ;;
             :folders) _files -/ ;;
-            ?*) values+=("${line%%$'\t'*}"); shown+=("${line/$'\t'/  -- }") ;;
+            *$'\t'*) values+=("${line%%$'\t'*}"); said+=("-- ${line#*$'\t'}") ;;
+            ?*) values+=("$line"); said+=("") ;;
         esac
     done
-    (( $#values )) && compadd -l -d shown -a values
+    for line in "${values[@]}"; do (( ${(m)#line} > widest )) && widest=${(m)#line}; done
+    (( widest > COLUMNS / 2 )) && widest=$(( COLUMNS / 2 ))
+    for line in {1..$#values}; do
+        (( ${(m)#values[line]} < widest )) && shown+=("${(mr:widest:)values[line]}  ${said[line]}") \
+            || shown+=("${values[line]}  ${said[line]}")
+    done
+    (( $#values )) && compadd -l -V lockstitch -d shown -a values
 }
 if [[ "${funcstack[1]}" == _lockstitch ]]; then _lockstitch "$@"; else compdef _lockstitch lockstitch; fi
 """
@@ -72,7 +82,7 @@ function __lockstitch_complete
         end
     end
 end
-complete -c lockstitch -f -a '(__lockstitch_complete)'
+complete -c lockstitch -f -k -a '(__lockstitch_complete)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
@@ -93,7 +103,7 @@ def complete(words: Sequence[str], terminal: Terminal) -> int:
     try:
         for value, what in list(_candidates(words)):
             if value == harmless(value) and "\n" not in value and "\t" not in value:
-                terminal.line(f"{value}\t{one_line(what)}" if what else value)
+                terminal.line(f"{value}\t{cut(one_line(what), _WIDEST)}" if what else value)
         terminal.end()
     except (Exception, KeyboardInterrupt):  # a keystroke is no place for a message
         let_go_of_stdout()
@@ -103,9 +113,10 @@ def complete(words: Sequence[str], terminal: Terminal) -> int:
 def _candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     from lockstitch.cli.arguments import VERBS
 
-    *before, current = [word for word in words if word != "="] or [""]
-    if words and words[-1] == "=":
-        current = ""  # bash has cut `--option=` at the sign
+    given = [word for word in words if word != "="]  # bash cuts `--option=value` at the sign
+    if not words or words[-1] == "=":
+        given.append("")
+    *before, current = given
     walk = _Walk(VERBS)
     for word in before:
         walk.step(word)
@@ -188,39 +199,50 @@ def _values(argument: Argument, current: str, walk: _Walk) -> Iterator[tuple[str
     elif kind in ("files", "folders"):
         yield f":{kind}", ""
     elif kind:
-        yield from asyncio.run(_recorded(kind, current, walk))
+        yield from _recorded(kind, current, walk)
 
 
-async def _recorded(kind: Kind, current: str, walk: _Walk) -> list[tuple[str, str]]:
-    """Threads, or the turns or checkpoints of the thread that was named."""
-    from lockstitch.cli.checkpoints import all_checkpoints
-    from lockstitch.cli.local import opened
+def _recorded(kind: Kind, current: str, walk: _Walk) -> Iterator[tuple[str, str]]:
+    """Threads, or the turns or checkpoints of the thread that was named: by a quick look, not by a whole start."""
+    from pathlib import Path
+
     from lockstitch.cli.text import short_ids
-    from lockstitch.cli.threads import all_threads, title_of
-    from lockstitch.cli.turns import turns
+    from lockstitch.data_root import DataRoot
+    from lockstitch.settings import Arguments, root_of_process
+    from lockstitch.timeline.glance import glance
 
-    async with opened(walk.given.get("--data-dir")) as local:
+    arguments = Arguments()
+    arguments.data_dir = walk.given.get("--data-dir")
+    root = DataRoot(Path(root_of_process(arguments).path))
+    places = {place.thread_id: place.archived for place in root.rollouts()}
+    with glance(root) as seen:
         if kind == "threads":
-            shorts = short_ids(local.thread_ids())
-            archived = walk.verb is not None and "--undo" in walk.given
-            found = [one async for one in all_threads(local, _MOST, {"archived": archived})]
-            named = {str(one["id"]): title_of(one) for one in found}
-            return [(one if current else shorts.get(one, one), title) for one, title in named.items()]
-        thread_id = local.thread_id(walk.placed[0])
-        if kind == "turns":
-            return [(str(number), _said(turn)) async for number, turn in turns(local, thread_id)]
-        checkpoints = await all_checkpoints(local, thread_id, None)
-        files: dict[str, str] = {}
-        for one in checkpoints:
-            files.setdefault(one["path"], f"{one['op']}, {one['source']}")
-        if current:
-            files |= {one["checkpointId"]: f"{one['op']} {one['path']}" for one in checkpoints}
-        return list(files.items())
+            archived = walk.verb is not None and not {"--undo", "--archived"}.isdisjoint(walk.given)
+            if seen is None:
+                titles = [(one, "") for one, is_archived in sorted(places.items()) if is_archived == archived]
+            else:
+                titles = seen.threads(archived=archived, most=_MOST)
+            shorts = short_ids(list(places))
+            yield from ((one if current else shorts.get(one, one), title) for one, title in titles)
+        elif seen is None:
+            return
+        elif kind == "turns":
+            said = seen.turns(_thread(walk, places))
+            yield from ((str(number), text) for number, text in enumerate(said, 1))
+        else:
+            checkpoints = seen.checkpoints(_thread(walk, places))
+            files: dict[str, str] = {}
+            for _, path, op, source in checkpoints:
+                if "//" not in path:  # a name that is no valid Unicode: no shell could be given it back
+                    files.setdefault(path, f"{op}, {source}")
+            yield from files.items()
+            if current:
+                yield from ((one, f"{op} {path}") for one, path, op, _ in checkpoints)
 
 
-def _said(turn: dict[str, Any]) -> str:
-    for item in cast("list[dict[str, Any]]", turn["items"]):
-        if item.get("type") == "userMessage":
-            parts = cast("list[dict[str, Any]]", item.get("content") or [])
-            return " ".join(str(part.get("text") or "") for part in parts)[:60]
-    return str(turn["status"])
+def _thread(walk: _Walk, ids: Iterable[str]) -> str:
+    """The thread that the words so far name."""
+    from lockstitch.cli.ids import chosen
+
+    named = walk.given.get("--thread") or walk.placed[0]
+    return chosen(named, list(ids), "thread") or named

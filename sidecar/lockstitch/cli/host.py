@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from lockstitch.codec import decode, encode
 from lockstitch.errors import LockstitchError, StorageError
+from lockstitch.platform.program import program
 
 _PATIENCE = 30.0
 """Seconds after which a sidecar that does not answer is given up."""
@@ -27,7 +27,7 @@ class Host:
     """One sidecar process and the connection to it."""
 
     def __init__(self, data_dir: Path, log: Path) -> None:
-        self.command = [*_program(), "serve", "--data-dir", str(data_dir), "--parent-pid", str(os.getpid())]
+        self.command = [*program(), "serve", "--data-dir", str(data_dir), "--parent-pid", str(os.getpid())]
         with log.open("ab") as stderr:
             self._process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, bufsize=0
@@ -111,10 +111,3 @@ class Host:
 
 def _gone() -> StorageError:
     return StorageError("The sidecar ended without an answer.", path="", errno=0)
-
-
-def _program() -> list[str]:
-    """How this very program is started again. `-P`: not from what lies in the current directory."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable]
-    return [sys.executable, "-P", "-m", "lockstitch"]

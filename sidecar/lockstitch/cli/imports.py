@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, get_args
 
@@ -22,6 +23,7 @@ from lockstitch_protocol.conversation_import import SourceClient
 
 CLIENTS: tuple[str, ...] = get_args(SourceClient)
 _LOOK_SECONDS = 0.02
+_AT_ONCE = 6
 _ID_CELLS = 16
 """Ids are shown a little longer than they need to be: those that come in later do not make them ambiguous."""
 
@@ -107,14 +109,14 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
     if not options.json:
         for outcome in outcomes:
             _show(outcome, "", terminal)
-    for path in paths:
-        outcome = await _import(local, path, progress)
+    known = local.thread_ids() if paths and not options.json else []
+    async for outcome in _outcomes(local, paths, progress):
         outcomes.append(outcome)
         progress.clear()
         if not options.json:
             thread_id = str(outcome.get("result", {}).get("threadId", ""))
-            shown = short_ids(local.thread_ids(), least=13).get(thread_id) or thread_id
-            _show(outcome, shown, terminal)
+            _show(outcome, _short(thread_id, known), terminal)
+            known.append(thread_id)
         progress.step()
     progress.clear()
     failed = sum(1 for outcome in outcomes if "error" in outcome)
@@ -127,17 +129,42 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
     return FAILED if failed else OK
 
 
+async def _outcomes(local: Local, paths: list[str], progress: Progress) -> AsyncIterator[dict[str, Any]]:
+    """What became of each file, in their order; a few are on their way at a time, since each waits for the disk."""
+    going: deque[asyncio.Task[dict[str, Any]]] = deque()
+    try:
+        for path in paths:
+            if len(going) == _AT_ONCE:
+                yield await going.popleft()
+            going.append(asyncio.create_task(_import(local, path, progress)))
+        while going:
+            yield await going.popleft()
+    finally:
+        for task in going:
+            task.cancel()
+
+
+def _short(thread_id: str, known: list[str]) -> str:
+    """The shortest beginning of a thread's id, if not too short, with which no other of those known begins."""
+    lower = thread_id.lower()
+    for length in range(13, len(lower)):
+        if lower[length - 1].isalnum() and not any(
+            one.lower().startswith(lower[:length]) and one.lower() != lower for one in known
+        ):
+            return thread_id[:length]
+    return thread_id
+
+
 async def _files(local: Local, options: argparse.Namespace, outcomes: list[dict[str, Any]]) -> AsyncIterator[str]:
     """The session files that the paths mean: themselves, or all that lie below them."""
     for path in map(os.path.abspath, options.paths):
         if not _is_folder(path):
             yield path
             continue
-        found = False
-        async for session in _sessions(local, options, path):
-            found = True
+        sessions = [session async for session in _sessions(local, options, path)]
+        for session in reversed(sessions):  # the oldest first: what goes on from another session comes behind it
             yield session["sourcePath"]
-        if not found:
+        if not sessions:
             tools = " or ".join(CLIENTS)
             error = NotFoundError(f"no such sessions of {tools} were found in this folder", kind="sourceNotFound")
             outcomes.append(_failure(path, {"kind": error.kind, "message": error.message}))

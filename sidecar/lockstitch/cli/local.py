@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from lockstitch.cli.ids import chosen
 from lockstitch.cli.outcome import BadArgumentsError
 from lockstitch.codec import decode, encoded_pieces
 from lockstitch.data_root import DataRoot
@@ -96,21 +97,6 @@ class Local:
     async def known_thread_id(self, given: str) -> str:
         """The same, of a thread that is there. Raises NotFoundError too."""
         return (await self.ask("thread/read", threadId=self.thread_id(given)))["thread"]["id"]
-
-
-def chosen(given: str, ids: list[str], noun: str) -> str | None:
-    """The one id that is, or begins with, what was given, whatever the case; None if there is none."""
-    wanted = given.lower()
-    found: list[str] = []
-    for one in ids:
-        if one.lower() == wanted:
-            return one
-        if wanted and one.lower().startswith(wanted):
-            found.append(one)
-    if len(found) > 1:
-        examples = ", ".join(sorted(found)[:3])
-        raise BadArgumentsError(f"{len(found)} {noun}s begin with {given!r} ({examples} …): give more of the id")
-    return found[0] if found else None
 
 
 @asynccontextmanager

@@ -9,9 +9,11 @@ import contextlib
 import io
 import shutil
 import signal
-import subprocess
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class Pager(io.TextIOBase):
@@ -71,6 +73,8 @@ class Pager(io.TextIOBase):
         wanted = self._environment.get("PAGER", "")
         command = wanted.strip() or shutil.which("less") or ""
         if command and command != "cat" and _is_there(command):
+            import subprocess  # the half of what a start costs that pages nothing
+
             settings = {"LESS": "FRX", "LESSCHARSET": "utf-8", **self._environment}
             try:
                 self._process = subprocess.Popen(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from lockstitch.cli.local import Local, chosen
+from lockstitch.cli.ids import chosen
+from lockstitch.cli.local import Local
 from lockstitch.cli.text import counted
 from lockstitch.errors import NotFoundError
 

@@ -6,7 +6,8 @@ import argparse
 
 from lockstitch.cli.consent import carry_out
 from lockstitch.cli.events import all_events
-from lockstitch.cli.local import Local, chosen
+from lockstitch.cli.ids import chosen
+from lockstitch.cli.local import Local
 from lockstitch.cli.terminal import Terminal
 from lockstitch.errors import NotFoundError
 

@@ -38,6 +38,8 @@ class CodexReading(JsonlReading):
         self._authority: dict[str, Any] = {}
         self._totals: dict[str, int] = {}
         self._records = False
+        self._counted: set[str] = set()
+        """Requests whose tokens a record told."""
         self._met_head = False
         self._earlier: set[bytes] | None = None
         """The lines so far, by digest, once another head is met."""
@@ -214,8 +216,11 @@ class CodexReading(JsonlReading):
     def _usage_record(self, payload: dict[str, Any]) -> None:
         self._records = True
         usage = _usage(mapping(payload.get("usage")))
-        if any(usage.values()):
-            response_id = string(payload.get("response_id"))
+        response_id = string(payload.get("response_id"))
+        if response_id is not None and response_id in self._counted:
+            self.account.duplicates += 1  # a line that was copied: its tokens were spent once
+        elif any(usage.values()):
+            self._counted.add(response_id or "")
             self.composer.add_usage(_named(usage), self._model, f"usage:{response_id or self.composer.line[0]}")
 
     def _token_count(self, payload: dict[str, Any]) -> None:

@@ -165,8 +165,8 @@ def message_texts(payload: dict[str, Any]) -> list[str]:
     """The text of each part of a message item."""
     texts: list[str] = []
     for part in sequence(payload.get("content")):
-        text = part.get("text") if type(part) is dict else None
-        if text and type(text) is str:
+        text = mapping(part).get("text")
+        if text and isinstance(text, str):
             texts.append(text)
     return texts
 

@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -102,10 +102,10 @@ def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> 
             if thread is not None:
                 return thread
             raise _refuse(path, "a Claude Code transcript without a message")
+        if len(seen) == 1 and codex_head.is_plain(line):
+            return codex_head.describe_plain(path, found.st_size, chain([line], islice(head, SNIFFED_LINES - 1)))
         if len(seen) == SNIFFED_LINES:
             break
-    if seen and codex_head.is_plain(seen[0]):
-        return codex_head.describe_plain(path, found.st_size, seen)
     raise _refuse(path, _name(path, seen))
 
 
@@ -175,6 +175,8 @@ def _name_document(path: Path) -> str:
     for mark, name in _PACKED:
         if start.startswith(mark):
             return name
+    if start[1:64:2] and not any(start[1:64:2]):
+        return "text in UTF-16: save it as UTF-8"
     if not start.strip():
         return "empty"
     if start.lstrip()[:1] not in b"{[":

@@ -22,10 +22,12 @@ from lockstitch.artifacts.capture import read_file
 from lockstitch.artifacts.content import Content, reference
 from lockstitch.artifacts.paths import path_to_wire
 from lockstitch.artifacts.restore_act import CameOut
-from lockstitch.artifacts.restore_journal import Entry, Journal
-from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES, Step, Wanted, conflict, make_plan, refuse_plan
+from lockstitch.artifacts.restore_journal import Entry, Journal, tree_state
+from lockstitch.artifacts.restore_plan import MAX_FILE_BYTES, Step, Wanted, conflict, refuse_plan
 from lockstitch.artifacts.restore_rollback import roll_back
-from lockstitch.artifacts.restore_target import missing_folders, refuse_platform, remove_empty
+from lockstitch.artifacts.restore_swap import make_plan
+from lockstitch.artifacts.restore_target import Folders, missing_folders, refuse_platform, remove_empty
+from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.errors import InvalidError, LockstitchError, UnavailableError
 from lockstitch.operations.act_recovery import is_recorded, record_rescued, recover_orphans
 from lockstitch.operations.call import Call
@@ -43,6 +45,8 @@ from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import ThreadRow
 
 log = logging.getLogger(__name__)
+
+_MOST_KEPT = 32 << 20
 
 Conversation = Callable[[Admission], dict[str, Any]]
 """Adds what the act does to the conversation; returns what `thread.rewound` says of it. May refuse."""
@@ -128,6 +132,7 @@ class _Act:
         self._thread = await self._snapshots.open()
         refuse_archived(self._thread)
         self._workspace = self._linked()
+        self._contents = _Verified(self._sidecar)
         asked = await self._runtime.read_thread(self._thread_id, lambda view: ask(view, self._thread))
         self._asked = asked
         steps = await self._runtime.slowly(self._plan)
@@ -162,15 +167,15 @@ class _Act:
         return Path(workspace)
 
     @property
-    def _sidecar(self) -> Any:
+    def _sidecar(self) -> Sidecar:
         assert self._snapshots.sidecar is not None
         return self._snapshots.sidecar
 
     def _plan(self) -> list[Step]:
-        return make_plan(self._workspace, self._sidecar, self._asked.wanted, backup=self._consent.backup)
+        return make_plan(self._workspace, self._contents.get, self._asked.wanted, backup=self._consent.backup)
 
     def _journal(self, steps: list[Step]) -> Journal:
-        entries = [Entry(step.path, step.was, step.to, secrets.token_hex(8)) for step in steps if step.acts]
+        entries = [_entry(step) for step in steps if step.acts and not step.is_member]
         workspace = str(self._workspace)
         return Journal(self._id, self._thread.thread_id, workspace, entries, emptied=list(self._asked.emptied))
 
@@ -178,38 +183,42 @@ class _Act:
     def _change_files(self, journal: Journal, steps: list[Step]) -> None:
         """Everything between the plan and the append; whatever fails, every file is as it was."""
         self._secure(steps)
-        folders: dict[str, None] = {}
-        for entry in journal.entries:
-            if entry.to.sha256 is not None:
-                folders.update(dict.fromkeys(missing_folders(self._workspace, entry.path)))
-        journal.folders = list(folders)
+        journal.folders = self._new_folders(journal)
         if not journal.entries and not journal.emptied:
             return
         self._journal_file = self._runtime.journals.write(journal)
         try:
-            restore_act.stage(self._workspace, journal, self._sidecar.get)
-            for entry in journal.entries:
-                self._out[entry.path] = restore_act.exchange(self._workspace, entry, self._sidecar.put)
+            restore_act.stage(self._workspace, journal, self._contents.get)
+            self._out = restore_act.exchange(self._workspace, journal, self._sidecar.put)
             restore_act.sync_folders(self._workspace, journal.entries)
         except BaseException:
             self._take_back(journal)
             raise
 
+    def _new_folders(self, journal: Journal) -> list[str]:
+        found: dict[str, None] = {}
+        with Folders(self._workspace) as folders:
+            for entry in journal.entries:
+                if entry.to.sha256 is not None:
+                    found.update(dict.fromkeys(missing_folders(folders, entry.path)))
+                found.update(dict.fromkeys(entry.new_folders()))
+        return list(found)
+
     def _secure(self, steps: list[Step]) -> None:
-        """What is going to be replaced is in the store before anything moves."""
+        """What is going to be replaced is in the store before anything moves: what is not what it was then comes
+        out at the exchange."""
         for step in steps:
-            if step.acts and step.live.status == "available":
+            if step.acts and step.live.status == "available" and not self._is_stored(step.live.sha256):
                 found = read_file(self._workspace, step.path, max_bytes=MAX_FILE_BYTES)
                 if found.data is None or found.sha256 != step.live.sha256:
                     step.reason = "changed"
                     raise conflict([step])
-                if not self._is_stored(step.live.sha256):
-                    self._sidecar.put(found.data)
+                self._sidecar.put(found.data)
 
     def _is_stored(self, sha256: str | None) -> bool:
         """Whether a sound copy of what a version holds is there: it was made durable when it was recorded."""
         with suppress(UnavailableError):
-            self._sidecar.get(sha256 or "")
+            self._contents.get(sha256 or "")
             return True
         return False
 
@@ -353,6 +362,36 @@ class _Act:
 
         job: AppendJob = self._runtime.job(AppendJob, thread_id=self._thread_id, build=build)
         return await self._runtime.perform(self._call, job)
+
+
+def _entry(step: Step) -> Entry:
+    """A step for the journal, with the files of the folder that the file changes places with."""
+    token = secrets.token_hex(8)
+    if step.members is None:
+        return Entry(step.path, step.was, step.to, token)
+    makes_folder = step.wanted.side is None
+    tree = {one.path[len(step.path) + 1 :]: one.to if makes_folder else one.was for one in step.members}
+    folder = tree_state(tree)
+    return Entry(step.path, step.was if makes_folder else folder, folder if makes_folder else step.to, token, tree)
+
+
+class _Verified:
+    """Contents as the stores have them, kept for the length of an act once they are read and found sound."""
+
+    def __init__(self, sidecar: Sidecar) -> None:
+        self._sidecar = sidecar
+        self._found: dict[str, bytes] = {}
+        self._room = _MOST_KEPT
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes. Raises UnavailableError."""
+        found = self._found.get(sha256)
+        if found is None:
+            found = self._sidecar.get(sha256)
+            if len(found) <= self._room:
+                self._room -= len(found)
+                self._found[sha256] = found
+        return found
 
 
 def rewound(act_id: str, facts: dict[str, Any]) -> Incoming:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lockstitch.artifacts.paths import path_of_key
+from lockstitch.artifacts.paths import path_of_key, path_to_wire
 from lockstitch.artifacts.restore_plan import Wanted, mode_of
 from lockstitch.codec import ParseError, mapping
 from lockstitch.operations.views.checkpoints import Recorded
+from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.lines import DamagedLineError, Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
@@ -53,7 +54,29 @@ class FileStates:
         """The paths of which anything was recorded after that sequence."""
         found = {row.path for row in self._rows("sequence>?", sequence)}
         found.update(rename.old_path for rename in self._renames if rename.sequence > sequence)
-        return sorted(found)
+        gone = self._above(found) | self._beneath(found)
+        return sorted(found.union(path for path in gone if self.at(path, sequence).reference is not None))
+
+    def _above(self, keys: set[str]) -> set[str]:
+        """Recorded paths at which there can be no file while there is one at any of these, beneath them."""
+        folders = {
+            "/".join(parts[:n]) for key in keys for parts in [path_of_key(key).split("/")] for n in range(1, len(parts))
+        }
+        recorded = {self._key_of(folder) for folder in folders}
+        return {key for key in recorded - keys if self._one("path=?", key) is not None}
+
+    def _beneath(self, keys: set[str]) -> set[str]:
+        """Recorded paths beneath one of these, which cannot be files while it is one."""
+        found: set[str] = set()
+        for key in keys:
+            if "//" not in key:
+                found.update(row.path for row in self._rows("path>? AND path<?", f"{key}/", f"{key}0"))
+        return found - keys
+
+    @staticmethod
+    def _key_of(path: str) -> str:
+        told = path_to_wire(path)
+        return path_key(told["path"], told.get("pathBase64"))
 
     def at(self, path: str, sequence: int) -> Side:
         """The file as it was right after that event."""
@@ -81,6 +104,11 @@ class FileStates:
             if away is None:
                 return self._newest(path)
         return self.at(path, sequence) if revealed is None else self._after_of(revealed, revealed.sequence)
+
+    def told_of(self, path: str, sequence: int) -> int:
+        """The last event until then that recorded anything of a path; 0 if there is none."""
+        row = self._one("path=? AND sequence<=? ORDER BY sequence DESC", path, sequence)
+        return 0 if row is None else row.sequence
 
     def wanted(self, path: str, side: Side) -> Wanted:
         """What a restore of that file needs to know."""

@@ -9,7 +9,7 @@ from lockstitch.errors import NotFoundError
 from lockstitch.operations.acts import Asked, Consent, perform
 from lockstitch.operations.call import Call
 from lockstitch.operations.conversation import hiding, refuse_hiding
-from lockstitch.operations.file_states import FileStates
+from lockstitch.operations.file_states import FileStates, Side
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.thread_reads import turn_of
 from lockstitch.timeline.reader import View
@@ -36,7 +36,8 @@ async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dic
             sides = [
                 states.before_edits_since(path, sequence) if before else states.at(path, sequence) for path in paths
             ]
-            wanted = [states.wanted(path, side) for path, side in zip(paths, sides, strict=True)]
+            found = _without_contradictions(states, dict(zip(paths, sides, strict=True)), sequence)
+            wanted = [states.wanted(path, side) for path, side in found.items()]
         conversation = None
         if params.conversation:
             refuse_hiding(view, thread, turn)
@@ -45,6 +46,25 @@ async def rewind(runtime: Runtime, call: Call, params: wire.RewindParams) -> dic
 
     done = await perform(runtime, call, params.session_id, consent, act_id, ask)
     return {"plan": done.plan(), "applied": done.applied, "rewindId": act_id}
+
+
+def _without_contradictions(states: FileStates, sides: dict[str, Side], sequence: int) -> dict[str, Side]:
+    """Of a path and one beneath it only one can have been a file, the one that was told of last: what goes when a
+    file takes the place of a folder, or the other way round, is not always reported. Of which nothing is known was
+    none, then."""
+    keys = {path_of_key(key): key for key, side in sides.items() if side != Side()}
+    for path, key in keys.items():
+        parts = path.split("/")
+        for number in range(1, len(parts)):
+            above = keys.get("/".join(parts[:number]))
+            if above is None:
+                continue
+            pair = sorted((above, key), key=lambda one: states.told_of(one, sequence))
+            files = [one for one in pair if sides[one].reference is not None]
+            unknown = [one for one in pair if sides[one].unavailable == "notCaptured"]
+            if len(files) + len(unknown) == 2 and files:
+                sides[(unknown or files)[0]] = Side()
+    return sides
 
 
 def _chosen(touched: list[str], params: wire.RewindParams, thread: ThreadRow) -> list[str]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch import __version__
 from lockstitch.artifacts.restore_journal import Journals
-from lockstitch.codec import ParseError, decode, encode
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import LockstitchError, StorageError
 from lockstitch.operations.call import NOT_NOW, Call
@@ -27,7 +26,8 @@ from lockstitch.operations.ephemeral import Ephemeral
 from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.read_threads import ReadThreads
-from lockstitch.platform.files import make_private_directory, write_atomically
+from lockstitch.operations.root_ids import known_root_id, root_id
+from lockstitch.platform.files import make_private_directory
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
@@ -39,11 +39,12 @@ from lockstitch.timeline.place import HOLD_SECONDS, Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
+from lockstitch.timeline.unread import UnreadError, is_any
 from lockstitch.timeline.writer import Writer
-from lockstitch_protocol.ids import new_id
 
 if TYPE_CHECKING:
     from lockstitch.operations.import_jobs import ImportJobs
+    from lockstitch.operations.index_build import IndexBuild
     from lockstitch.operations.search import Search
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,8 @@ T = TypeVar("T")
 
 
 READ_THREADS = 4
+_MOST_ROUNDS = 10
+"""A page whose threads are not read is looked for so many times; then everything is read."""
 
 
 class Runtime:
@@ -75,6 +78,8 @@ class Runtime:
         self._readers = ReadThreads(READ_THREADS)
         self._slow_readers = ReadThreads(READ_THREADS)
         self.careful = CarefulReads(self)
+        self.index_build: IndexBuild | None = None
+        """From when threads were found that are not read yet."""
         self._processes: tuple[float, list[dict[str, object]]] = (-1.0, [])
         self._stopped = False
         self._rows_remade = False
@@ -123,6 +128,8 @@ class Runtime:
 
             await recover_orphans(self)
         await self.interrupt_dead_turns()
+        if self.refusal is None and await self.read(lambda view: is_any(view.connection)):
+            await self.read_unread([])
 
     def _open(self) -> None:
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id, self.boots.is_alone)
@@ -157,7 +164,7 @@ class Runtime:
             self.writer.close()
         self.boots.close()
         self.refusal = error
-        self.root_id = await self.slowly(lambda: _known_root_id(self.root.root_file))
+        self.root_id = await self.slowly(lambda: known_root_id(self.root.root_file))
         self.contents = Contents(self.root.artifacts, self.root.exports, self.root_id)
         self.reader = FrozenReader(self.root, self.root_id, self.boots, self.ephemeral.contents)
         self.feed = Feed(self)
@@ -165,7 +172,7 @@ class Runtime:
     def _prepare(self) -> None:
         for directory in self.root.private_directories():
             make_private_directory(directory)
-        self.root_id = _root_id(self.root.root_file)
+        self.root_id = root_id(self.root.root_file)
         self.boots.register(text_of(self.started_us))
 
     async def interrupt_dead_turns(self) -> None:
@@ -203,10 +210,33 @@ class Runtime:
         self.boots.close()
         self._readers.close()
         self._slow_readers.close()
+        if self.index_build is not None:
+            self.index_build.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
-    async def read(self, look: Callable[[View], T]) -> T:
-        """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once."""
+    async def read(self, look: Callable[[View], T], *, unread_too: bool = True) -> T:
+        """Run `look` in a worker thread on one consistent view. A damaged projection is rebuilt first, once.
+
+        Threads that it needs and that are not read yet are read first, unless the caller sees to the UnreadError.
+        """
+        for more in range(_MOST_ROUNDS):
+            try:
+                return await self._read(look)
+            except UnreadError as error:
+                if not unread_too:
+                    raise
+                await self.read_unread(error.thread_ids if more + 1 < _MOST_ROUNDS else None)
+        return await self._read(look)
+
+    async def read_unread(self, thread_ids: list[str] | None) -> None:
+        """Read threads that the projection only names; None: all. Raises StorageError."""
+        if self.index_build is None:
+            from lockstitch.operations.index_build import IndexBuild  # a used data root has no need of it
+
+            self.index_build = IndexBuild(self)
+        await self.index_build.read(thread_ids)
+
+    async def _read(self, look: Callable[[View], T]) -> T:
         try:
             return await self._readers.run(lambda: self.look(look))
         except RottenRowsError as error:
@@ -324,11 +354,11 @@ class Runtime:
         aside, writer = call.aside, self.writer
         if aside is None or not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         call.commit_point()
         self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
-        outcomes = aside(lambda: writer.serve_here(job))
+        outcomes = aside(lambda: writer.append_here(job))
         aside.afterwards(writer.store_here, writer.rest_here)
         self._delivered(*outcomes)
         return outcome()
@@ -338,7 +368,7 @@ class Runtime:
         writer = self.writer
         if not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         taken = writer.stream_here(job)
         if taken is None:
             return NOT_NOW
@@ -348,7 +378,12 @@ class Runtime:
 
     def writes_at_once(self, thread_id: str) -> bool:
         """Whether nothing stands in the way of a job on that thread but, perhaps, other jobs."""
-        return self.refusal is None and self.order.is_free(thread_id) and thread_id not in self.ephemeral
+        return (
+            self.refusal is None
+            and self.order.is_free(thread_id)
+            and thread_id not in self.ephemeral
+            and (self.index_build is None or self.index_build.is_done)  # or a thread would be read here first
+        )
 
     async def exclusive(self, run: Callable[[Writer], Any], thread_id: str = "") -> Any:
         """Run something alone under the write lock, in the writer thread."""
@@ -409,15 +444,7 @@ def _read_only(root: Path) -> StorageError:
     )
 
 
-def _known_root_id(path: Path) -> str:
-    """The id of a data root that cannot be written; empty if it never got one."""
-    try:
-        return str(decode(path.read_bytes())["rootId"])
-    except (OSError, ParseError, KeyError, TypeError):
-        return ""
-
-
-def _outcome_of(job: Job[T]) -> Callable[[], T]:
+def outcome_of(job: Job[T]) -> Callable[[], T]:
     """Once the job is done: its result, or what it failed with is raised."""
     results: list[T] = []
     errors: list[BaseException] = []
@@ -441,38 +468,3 @@ def _open_threads(view: View) -> list[str]:
         "SELECT thread_id FROM thread WHERE thread_no IN (SELECT thread_no FROM worker WHERE status=0)"
     )
     return [thread_id for (thread_id,) in found]
-
-
-def _root_id(path: Path) -> str:
-    """The id of this data root; made once, whoever comes first."""
-    for _ in range(100):
-        try:
-            found = decode(path.read_bytes()).get("rootId")
-            if isinstance(found, str) and found:
-                return found
-            raise ParseError("no rootId")
-        except FileNotFoundError:
-            _offer_root_id(path)
-        except (ParseError, AttributeError):
-            raise StorageError(
-                f"{path} is damaged: it should hold the id of this data root. Put it back from a backup, or remove "
-                "it to begin with a new id (file versions in workspaces then stay under the old one).",
-                path=str(path),
-                errno=0,
-            ) from None
-    raise StorageError(f"{path} cannot be created.", path=str(path), errno=0)
-
-
-def _offer_root_id(path: Path) -> None:
-    offered = path.with_name(f".{new_id('root')}")
-    made = {"rootId": new_id("root"), "madeAt": os.path.realpath(path.parent)}  # a copy elsewhere is told by it
-    write_atomically(offered, encode(made) + b"\n")
-    try:
-        os.link(offered, path)
-    except FileExistsError:
-        pass
-    except OSError:  # COMPAT: file systems without hard links
-        if not path.exists():
-            os.rename(offered, path)
-    with suppress(OSError):
-        os.unlink(offered)

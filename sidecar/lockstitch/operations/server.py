@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.runtime import Runtime
+from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def _status(runtime: Runtime, lag: int, processes: list[dict[str, object]]) -> d
 
 
 async def _projection_lag(runtime: Runtime) -> int:
-    """Bytes of rollouts that no row knows yet: of the threads whose rows the database did not take."""
+    """Bytes of rollouts that no row knows yet: of threads not read yet, or whose rows the database did not take."""
     behind = [] if runtime.refusal is not None else sorted(runtime.writer.behind)
 
     def look(view: View) -> int:
-        lag = 0
+        lag = unread.lag(view.connection)
         for thread_id in behind:
             row = view.rows.thread(thread_id)
             if row is not None:
@@ -53,4 +54,4 @@ async def _projection_lag(runtime: Runtime) -> int:
                     lag += max(0, rollout.size - row.size)
         return lag
 
-    return await runtime.read(look) if behind else 0
+    return await runtime.read(look) if behind or runtime.index_build is not None else 0

@@ -8,7 +8,7 @@ that the payload's place is found without parsing.
 from __future__ import annotations
 
 from binascii import hexlify
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -164,6 +164,28 @@ def previous_sum_at(bytes_before_line: bytes) -> bytes:
     """
     line = bytes_before_line[-LOOK_BACK:-1]
     return line[line.rfind(b"\n") + 1 :][:-2]
+
+
+def sound_lines(data: bytes, places: Iterable[tuple[int, int]], data_at: int = 0) -> list[bytes | None]:
+    """The lines at (offset, length) in a rollout's bytes, which begin at `data_at`: without LF, each if it is sound.
+
+    None stands for one that does not end there or does not carry the sum of itself and of the sum before it.
+    LOOK_BACK bytes before each have to be there, or all that there are.
+    """
+    found: list[bytes | None] = []
+    for line_at, length in places:  # no call for a line but those of the hash: thousands are read at once
+        at = line_at - data_at
+        end = at + length
+        line = data[at:end]
+        before = data[at - LOOK_BACK : at - 1] if at >= LOOK_BACK else b"\n"
+        previous = previous_sum_at(data[max(0, at - LOOK_BACK) : at]) if b"\n" in before else before[:-2]
+        if length <= _COPY_LIMIT:
+            own_sum = hexlify(sha256(previous + line[:-26]).digest()[:8])
+        else:
+            own_sum = _sum(previous, line[:-26])
+        is_sound = line[-26:] == _SUM_KEY + own_sum + _END and data[end : end + 1] == b"\n"
+        found.append(line if is_sound else None)
+    return found
 
 
 def is_canonical(data: bytes, line: Line) -> bool:

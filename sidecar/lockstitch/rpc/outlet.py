@@ -21,6 +21,8 @@ _AT_ONCE = 4096
 """What a pipe that polls as writable takes without blocking (PIPE_BUF on Linux)."""
 _PIECE = 65536
 """Bytes of one blocking write, small so that progress shows."""
+_LARGE = 8 << 20
+"""A message of that size leaves the allocator with so much that it pays to look."""
 
 
 class Outlet:
@@ -151,11 +153,17 @@ class Outlet:
                     while not self._queue:
                         self._changed.wait()
                 parts, self._queue = self._queue, []
+            large = max(map(len, parts)) >= _LARGE
             try:
                 self._write(parts)
             except OSError:
                 self._from_thread(self._lose)
                 return
+            parts.clear()  # what was written is not kept until something else is
+            if large:
+                from lockstitch.platform.memory import give_back
+
+                give_back()
 
     def _write(self, parts: list[bytes]) -> None:
         pieces: list[bytes] = []

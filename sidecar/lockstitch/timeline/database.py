@@ -110,7 +110,7 @@ class Database:
                 return
             if self.pragma("application_id") != APPLICATION_ID:
                 raise DamagedDatabaseError("not a projection of ours")
-            self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-4096 if reader else -16384)
+            self._set(foreign_keys="ON", temp_store="MEMORY", cache_size=-1024 if reader else -16384)
             self._set(journal_mode="WAL", synchronous="NORMAL")
             self._set(journal_size_limit=4 << 20)
             connection.set_wal_hook(self._note_wal)  # in place of SQLite's own, which would checkpoint in the commit

@@ -16,9 +16,12 @@ import apsw
 from lockstitch.errors import StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
+from lockstitch.timeline.admission import Surroundings
+from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.read_up import WriterRows
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
@@ -64,7 +67,23 @@ class Held:
 
     @property
     def rows(self) -> StoredRows:
-        return StoredRows(self.database.connection)
+        return WriterRows(self)
+
+    def surroundings(self, batch: Batch) -> Surroundings:
+        place = self.place
+        return Surroundings(
+            place.boot_id,
+            place.boots.is_alive,
+            place.now,
+            batch.read_line,
+            place.diff_of(batch.state.thread.thread_id),
+            place.artifact_of,
+            place.spill_of(batch.state.thread.thread_id),
+        )
+
+    @property
+    def hot(self) -> HotThreads:
+        return self._hot
 
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""

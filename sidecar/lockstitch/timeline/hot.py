@@ -33,6 +33,8 @@ FORMAT = 1
 """The newest rollout format that this program writes."""
 
 _MOST_OPEN = 64
+_TRIM_EVERY = 64
+"""A look at all threads at hand costs some microseconds; not every group pays for it."""
 _MOST_IDS = 1 << 18
 """So many ids are kept in memory over all threads, at some 70 bytes each."""
 
@@ -45,6 +47,7 @@ class HotThreads:
         self._batches: OrderedDict[str, Batch] = OrderedDict()
         self._segments: dict[str, Segments] = {}
         self._durable_folders: set[Path] = set()
+        self._until_trim = 0
         self.version = -1
         """`PRAGMA data_version` when the batches were last known to be current."""
 
@@ -102,6 +105,10 @@ class HotThreads:
 
     def trim(self) -> None:
         """Close what was not used lately or takes no more events. Between groups: a group's own threads stay open."""
+        self._until_trim -= 1
+        if self._until_trim > 0 and len(self._batches) <= _MOST_OPEN:
+            return
+        self._until_trim = _TRIM_EVERY
         used = ids = 0
         for key, batch in [*reversed(self._batches.items())]:
             used += 1
@@ -246,6 +253,7 @@ class HotThreads:
     def drop(self, thread_id: str) -> None:
         batch = self._batches.pop(thread_id.lower(), None)
         if batch is not None:
+            self._until_trim = 0  # it may have been archived, and be at hand again to say so
             batch.recorder.close()
 
     def forget_streams(self, thread_id: str) -> None:

@@ -18,12 +18,14 @@ _AT_ONCE = 256
 
 def imported_threads(view: View) -> dict[tuple[str, str], str]:
     """(tool, session's id in lower case) → thread id."""
+    view.require_all()
     query = "SELECT client, source_thread_id, thread_id FROM import_source JOIN thread USING(thread_no)"
     return {(client, source_id.lower()): thread_id for client, source_id, thread_id in view.connection.execute(query)}
 
 
 def threads_with_turn(view: View, client: str, turn_id: str) -> list[ThreadRow]:
     """The threads that sessions of that tool became, one each, and that hold the turn; the first made first."""
+    view.require_all()
     where = (
         "thread_no IN (SELECT import_source.thread_no FROM import_source CROSS JOIN turn USING(thread_no) "
         "WHERE client=? AND turn_id=?) ORDER BY thread_no"
@@ -33,6 +35,7 @@ def threads_with_turn(view: View, client: str, turn_id: str) -> list[ThreadRow]:
 
 def threads_of_roots(view: View, client: str, roots: Sequence[str]) -> list[ThreadRow]:
     """All threads that sessions of that tool became and that belong to these conversations; the first made first."""
+    view.require_all()
     marks = ",".join("?" * len(roots))
     where = (
         "thread_no IN (SELECT thread_no FROM import_source WHERE client=?) "

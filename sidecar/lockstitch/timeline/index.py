@@ -19,6 +19,7 @@ from lockstitch.rollout.recorder import Recorder
 from lockstitch.rollout.repair import Repair, apply_repair, plan_repair
 from lockstitch.rollout.scan import HARMLESS, Damage, Record, scan
 from lockstitch.rollout.tail import reader, sum_before
+from lockstitch.timeline.bulk import reduce_sound_lines
 from lockstitch.timeline.payloads import read_linked_by
 from lockstitch.timeline.reducer import Fact, reduce
 from lockstitch.timeline.rows import ThreadRow
@@ -43,6 +44,8 @@ class Indexing(msgspec.Struct, frozen=True):
     writable: bool = True
     shown: list[str] = []
     """Threads whose damage recovery has yet to write down, where nothing is written."""
+    most_held: int = _STORE_EVERY
+    """How many rows may wait in memory."""
     root_ids: frozenset[str] = frozenset()
     """The ids of the data root: a link to a workspace that another root made does not hold here."""
 
@@ -114,6 +117,17 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
     end = size if plan is None else plan.keep
     damages: list[Damage] = []
     count = 0
+
+    def unlink_if_elsewhere(fact: Fact) -> None:
+        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
+            thread.linked = 0
+
+    def keep_little() -> None:
+        if len(state.dirty_items) + len(state.new_rows) > around.most_held:
+            around.store(state)
+            state.stored()
+
+    reduce_sound_lines(state, reader(recorder.fd), end, each=unlink_if_elsewhere, pause=keep_little)
     for found in scan(
         recorder.fd,
         thread.size,
@@ -135,13 +149,11 @@ def _bring_up(around: Indexing, state: ThreadState, recorder: Recorder, plan: Re
             if thread.last_sequence < fact.sequence:
                 damages.append(Damage(found.offset, found.end + 1, "rotten"))
                 continue
-        if thread.linked and fact.type in LINKING and is_elsewhere(fact.payload, around.root_ids):
-            thread.linked = 0
+        unlink_if_elsewhere(fact)
         thread.last_sum = found.line.sum
         count += 1
         if count % _STORE_EVERY == 0:
-            around.store(state)
-            state.stored()
+            keep_little()
     if plan is not None:
         damages = [damage for damage in damages if damage not in plan.damages] + list(plan.damages)
     untold = _untold(damages, thread)

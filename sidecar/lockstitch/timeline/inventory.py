@@ -31,6 +31,7 @@ class Pages:
 
 def all_threads(view: View) -> list[ThreadRow]:
     """Every thread, the largest rollout first."""
+    view.require_all()
     found = view.connection.execute(f"{SELECT[ThreadRow]} ORDER BY size DESC, thread_id")
     return [ThreadRow(*values) for values in found]
 
@@ -43,11 +44,13 @@ def contents_of(view: View, thread_no: int) -> list[str]:
 
 def all_contents(view: View) -> set[str]:
     """The sha256 of every content that some thread refers to."""
+    view.require_all()
     return {sha256 for (sha256,) in view.connection.execute(_SHAS.format(""))}
 
 
 def workspaces(view: View) -> list[str]:
     """Every directory that a thread is linked to."""
+    view.require_all()
     found = view.connection.execute("SELECT DISTINCT cwd FROM thread WHERE linked=1 AND cwd<>'' ORDER BY cwd")
     return [cwd for (cwd,) in found]
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO
 
 from lockstitch.errors import NotFoundError
 from lockstitch.platform.files import open_private, stamp_of
-from lockstitch.rollout.line import LOOK_BACK, MAX_LINE_BYTES, is_sound, previous_sum_at
+from lockstitch.rollout.line import LOOK_BACK, MAX_LINE_BYTES, sound_lines
 from lockstitch.rollout.scan import record_at
 from lockstitch.rollout.tail import reader, sum_before
 
@@ -54,30 +55,37 @@ class Lines:
     def many(self, places: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The lines at (offset, length), in that order; None where the line is damaged."""
         found: dict[int, bytes | None] = {}
-        possible = {place for place in places if _is_place(*place)}
-        self.damaged |= len(possible) < len(set(places))
-        for start, end, group in _groups(sorted(possible)):
+        ordered = sorted(places)
+        if ordered and not (
+            ordered[0][0] >= 0
+            and ordered[-1][0] < _LARGEST_FILE
+            and min(map(_length, ordered)) >= 0
+            and max(map(_length, ordered)) <= MAX_LINE_BYTES
+        ):
+            self.damaged = True
+            ordered = [place for place in ordered if _is_place(*place)]
+        for start, end, group in _groups(ordered):
             from_ = max(0, start - LOOK_BACK)
             data = self._read_bytes(from_, end - from_ + 1)
-            for line_at, length in group:
-                try:
-                    found[line_at] = self._checked(data, line_at - from_, length, line_at)
-                except DamagedLineError:
-                    found[line_at] = None
+            for (line_at, length), line in zip(group, sound_lines(data, group, from_), strict=True):
+                found[line_at] = self._doubted(data, line_at - from_, length, line_at) if line is None else line
         return [found.get(line_at) for line_at, _ in places]
 
     def _checked(self, data: bytes, at: int, length: int, line_at: int) -> bytes:
-        line = data[at : at + length]
-        if len(line) != length:
-            self.damaged = True
-            raise DamagedLineError(line_at)
-        ended = data[at + length : at + length + 1] == b"\n"
-        if ended and is_sound(line, previous_sum_at(data[max(0, at - LOOK_BACK) : at])):
-            return line
-        if self._judge(line_at) != line:
-            self.damaged = True
+        (line,) = sound_lines(data, [(at, length)])
+        if line is None:
+            line = self._doubted(data, at, length, line_at)
+        if line is None:
             raise DamagedLineError(line_at)
         return line
+
+    def _doubted(self, data: bytes, at: int, length: int, line_at: int) -> bytes | None:
+        """A line whose sum does not hold with the bytes before it, if a scan takes it all the same."""
+        line = data[at : at + length]
+        if len(line) == length and self._judge(line_at) == line:
+            return line
+        self.damaged = True
+        return None
 
     def line_at(self, line_at: int) -> bytes:
         """The line that begins there, whatever its length. Raises DamagedLineError."""
@@ -101,19 +109,21 @@ def _is_place(line_at: int, length: int) -> bool:
     return 0 <= line_at < _LARGEST_FILE and 0 <= length <= MAX_LINE_BYTES
 
 
-def _groups(places: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int, list[tuple[int, int]]]]:
-    group: list[tuple[int, int]] = []
-    start = end = 0
-    for line_at, length in places:
-        if group and (line_at - end > _GAP or line_at + length - start > _SPAN):
-            yield start, end, group
-            group = []
-        if not group:
+_length = itemgetter(1)
+
+
+def _groups(places: list[tuple[int, int]]) -> Iterable[tuple[int, int, list[tuple[int, int]]]]:
+    """Places in order as (start, end, places of it): parts of the file to be read in one call."""
+    first = start = end = 0
+    for number, (line_at, length) in enumerate(places):
+        if number == first:
             start = line_at
-        group.append((line_at, length))
+        elif line_at - end > _GAP or line_at + length - start > _SPAN:
+            yield start, end, places[first:number]
+            first, start = number, line_at
         end = line_at + length
-    if group:
-        yield start, end, group
+    if places:
+        yield start, end, places[first:]
 
 
 class OpenRollout:

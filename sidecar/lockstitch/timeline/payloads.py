@@ -244,7 +244,7 @@ def read_item(payload: bytes) -> PayloadItem:
     value = _read_item_payload(payload).item
     head = _read_item_head(value)
     status = head.status if isinstance(head.status, str) else None
-    spilled = _output_of(head.outputRef) if head.outputRef else None
+    spilled = output_of(head.outputRef) if head.outputRef else None
     return PayloadItem(head.id, KINDS.get(head.type, ItemKind.other), status, spilled, len(value))
 
 
@@ -253,7 +253,8 @@ def known_item(draft: ItemDraft) -> PayloadItem:
     return PayloadItem(str(draft.item_id), draft.kind, draft.status, None, draft.item_length)
 
 
-def _output_of(reference: codec.Raw) -> str | None:
+def output_of(reference: codec.Raw) -> str | None:
+    """The sha256 of an item's `outputRef`; None if it is not one of ours."""
     try:
         return _read_output_ref(reference).sha256
     except ParseError:

@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 import msgspec
 
+from lockstitch.timeline import unread
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import (
     CheckpointRow,
@@ -57,6 +58,8 @@ def threads(
     view: View, filter_: ThreadFilter, sort: str, descending: bool, after: list[Any] | None, limit: int
 ) -> Page[ThreadRow]:
     """Threads sorted by a time, then by creation, then by id. `after` is (time, created_at, thread id)."""
+    if filter_.ancestor is not None:
+        view.require_all()
     where, values = conditions(filter_)
     if filter_.term and not filter_.term.isascii():
         view.connection.create_scalar_function("contains", _contains, 2, deterministic=True)
@@ -71,6 +74,9 @@ def threads(
     sql = f"{_with(filter_)}{SELECT[ThreadRow]} WHERE {' AND '.join(where) or '1'} ORDER BY {order} LIMIT ?"
     found = view.connection.execute(sql, (*_before(filter_), *values, limit + 1))
     rows = [check_thread(ThreadRow(*values)) for values in found]
+    last = getattr(rows[-1], column) if len(rows) > limit else None
+    begin = None if after is None else after[0]
+    unread.require_page(view.connection, column, descending, filter_.archived, begin, last, limit + 1)
     return Page(rows[:limit], len(rows) > limit)
 
 
@@ -334,6 +340,8 @@ def workers(
 
     An active one may turn out to be interrupted, hence those come with either status.
     """
+    if thread_no is None:
+        view.require_all()
     where, values = ["1"], list[Any]()
     if thread_no is not None:
         where.append("thread_no=?")

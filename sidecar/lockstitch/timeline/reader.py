@@ -17,6 +17,7 @@ import apsw
 
 from lockstitch.data_root import DataRoot
 from lockstitch.errors import NotFoundError
+from lockstitch.timeline import unread
 from lockstitch.timeline.database import Connection, DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.hot import places_of
 from lockstitch.timeline.lines import OpenRollout
@@ -33,7 +34,7 @@ class ElsewhereError(Exception):
 
 
 class _Rows(StoredRows):
-    """The rows of a projection that says so when it is asked for a thread that is elsewhere."""
+    """The rows of a projection that says so when it is asked for a thread that is elsewhere, or not read yet."""
 
     def __init__(self, connection: Connection, elsewhere: Collection[str]) -> None:
         super().__init__(connection)
@@ -42,7 +43,10 @@ class _Rows(StoredRows):
     def thread(self, thread_id: str) -> ThreadRow | None:
         if thread_id.lower() in self._elsewhere:
             raise ElsewhereError
-        return super().thread(thread_id)
+        row = super().thread(thread_id)
+        if row is None and (found := unread.place_of(self._connection, thread_id)) is not None:
+            raise unread.UnreadError([found[1].thread_id])
+        return row
 
 
 class View:
@@ -77,6 +81,10 @@ class View:
                 threadId=thread_id,
             )
         return row
+
+    def require_all(self) -> None:
+        """Raise UnreadError unless every thread is read: what follows looks at all of them."""
+        unread.require_all(self.connection)
 
     def rollout(self, thread: ThreadRow) -> OpenRollout:
         """The thread's rollout, open for reading. Raises NotFoundError."""

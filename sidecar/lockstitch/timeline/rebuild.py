@@ -17,7 +17,7 @@ from pathlib import Path
 
 import apsw
 
-from lockstitch.data_root import RolloutPlace
+from lockstitch.data_root import DataRoot, RolloutPlace
 from lockstitch.errors import LockstitchError
 from lockstitch.platform import faults
 from lockstitch.platform.files import (
@@ -30,6 +30,7 @@ from lockstitch.platform.files import (
     unlink,
 )
 from lockstitch.rollout.recorder import Recorder
+from lockstitch.timeline import unread
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.index import Indexing, index_whole
 from lockstitch.timeline.place import Place
@@ -40,6 +41,9 @@ log = logging.getLogger(__name__)
 
 STAGED = ".build-"
 """Stands in the names of projections that are not complete, and of one that a complete one is about to replace."""
+
+_SMALL_BYTES = 4 << 20
+"""So much is read at once where a database is missing; of more, the ends first."""
 
 _COMMIT_BYTES = 16 << 20
 """After so many bytes of rollouts what was built is committed: a kill costs no more than to read them again."""
@@ -54,8 +58,23 @@ def open_or_rebuild(place: Place, *, force: bool = False) -> Database:
             return database
         except DamagedDatabaseError as error:
             log.info("the projection is rebuilt: %s", error)
-    rebuild(place)
+    places = list(unique(place.root.rollouts()))
+    if is_small(place.root, places):
+        rebuild(place)
+    else:
+        Build(place).begin_anew(places)
     return Database(place.root.timeline)
+
+
+def is_small(root: DataRoot, places: Iterable[RolloutPlace]) -> bool:
+    """Whether these rollouts are read as quickly as their ends."""
+    total = 0
+    for found in places:
+        with contextlib.suppress(OSError):
+            total += os.path.getsize(root.resolved(found.path))
+        if total > _SMALL_BYTES:
+            return False
+    return True
 
 
 def rebuild(place: Place) -> None:
@@ -186,7 +205,6 @@ class Build:
 
         Raises StorageError; nothing of it is then left.
         """
-        target = self._target
         try:
             with database_errors(self._staged):
                 database = self._opened
@@ -196,6 +214,26 @@ class Build:
         except BaseException:
             self.discard()
             raise
+        self._put_in_place()
+        return count
+
+    def begin_anew(self, places: list[RolloutPlace]) -> None:
+        """Put a projection in place that names these rollouts and has read none of them. Raises StorageError."""
+        self._remove_staged()
+        try:
+            with database_errors(self._staged):
+                make_private_directory(self._target.parent)
+                database = self._database = Database(self._staged, bulk=True)
+                unread.add(database.connection, self._place.root, 1, places)
+                database.finish_bulk()
+                self._database = None
+        except BaseException:
+            self.discard()
+            raise
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        target = self._target
         with storage_errors(target):
             fd = os.open(self._staged, os.O_RDWR)
             try:
@@ -214,7 +252,6 @@ class Build:
             replace(self._staged, target)
             sync_directory(target.parent)
             _remove(old)
-        return count
 
     def _bring_up(self, database: Database) -> int:
         rows = StoredRows(database.connection)
@@ -227,6 +264,7 @@ class Build:
             count += 1
         for number in left.values():
             forget_thread(database.connection, number)
+        database.connection.execute("DELETE FROM unread")
         return count
 
 

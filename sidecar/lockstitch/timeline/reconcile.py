@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstitch.codec import encode
-from lockstitch.data_root import thread_id_of
+from lockstitch.data_root import RolloutPlace, thread_id_of
 from lockstitch.errors import LockstitchError
 from lockstitch.platform.files import TEMPORARY_PREFIX, unlink
 from lockstitch.rollout.line import Draft
 from lockstitch.rollout.tail import reader
+from lockstitch.timeline import unread
 from lockstitch.timeline.jobs import Committed
-from lockstitch.timeline.rebuild import STAGED, index_one, unique
+from lockstitch.timeline.rebuild import STAGED, index_one, is_small, unique
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.soundness import archived_in_log
 from lockstitch.timeline.stored import forget_thread, store
@@ -48,12 +49,25 @@ def reconcile(writer: Writer) -> None:
             "SELECT thread_no, thread_id, path, archived FROM thread"
         )
     }
+    unread.take_known(connection)
+    named = unread.places(connection)
+    unknown: list[RolloutPlace] = []
     for found in unique(place.root.rollouts()):
-        row = known.pop(found.thread_id.lower(), None)
-        if row is None:
-            index_one(place, writer.database, rows.next_thread_number(), found)
-        elif row[1:] != (found.path, found.archived):
+        key = found.thread_id.lower()
+        row, name = known.pop(key, None), named.pop(key, None)
+        if row is None and name is None:
+            unknown.append(found)
+        elif row is not None and row[1:] != (found.path, found.archived):
             rows.set_place(row[0], found.path, found.archived)
+        elif name is not None and name[1:] != (found.path, found.archived):
+            unread.set_place(connection, name[0], found.path, found.archived)
+    for number, _, _ in named.values():
+        unread.take(connection, number)
+    if is_small(place.root, unknown):
+        for found in unknown:
+            index_one(place, writer.database, rows.next_thread_number(), found)
+    else:
+        unread.add(connection, place.root, rows.next_thread_number(), unknown)
     for key, (number, path, _) in known.items():
         if not place.root.resolve(path).exists() or (thread_id_of(Path(path).name) or "").lower() != key:
             forget_thread(connection, number)

@@ -95,7 +95,12 @@ CREATE TABLE spilled_output(
 CREATE INDEX spilled_output_sha256 ON spilled_output(sha256);
 """
 
-MIGRATIONS: tuple[str, ...] = ("ALTER TABLE thread ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0;\n",)
+_UNREAD = """CREATE TABLE IF NOT EXISTS unread(
+  thread_no INTEGER PRIMARY KEY, thread_id TEXT NOT NULL COLLATE NOCASE UNIQUE, path TEXT NOT NULL,
+  archived INTEGER NOT NULL, size INTEGER NOT NULL, created_at INTEGER, updated_at INTEGER) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = ("ALTER TABLE thread ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0;\n", _UNREAD)
 """Additions within TIMELINE_VERSION, in order; `PRAGMA user_version` counts those that are done."""
 
 

@@ -25,6 +25,8 @@ class Searched:
 
 def searched_threads(view: View, filter_: ThreadFilter, thread_no: int | None = None) -> list[Searched]:
     """The threads that pass the filter, the last used first; or that one, if it does."""
+    if thread_no is None:
+        view.require_all()
     where, values = conditions(filter_)
     if thread_no is not None:
         where.append("thread_no=?")

@@ -105,7 +105,9 @@ class Segments:
 
     def due(self) -> float | None:
         """When the oldest must be written, on the monotonic clock; None if there is none."""
-        return min((segment.due for segment in self._open.values()), default=None)
+        if not self._open:  # of nearly every thread that is asked, and all are with each group
+            return None
+        return min(segment.due for segment in self._open.values())
 
     def texts_of(self, item_id: str) -> list[str]:
         """What an item has streamed that no line holds yet."""

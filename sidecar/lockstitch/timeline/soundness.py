@@ -54,15 +54,22 @@ def rotten_rows() -> Generator[None]:
     try:
         yield
     except STUMBLES as error:
-        raise RottenRowsError(f"rows cannot be used: {type(error).__name__}") from error
+        raise _unusable(error) from error
+
+
+def _unusable(error: Exception) -> RottenRowsError:
+    return RottenRowsError(f"rows cannot be used: {type(error).__name__}")
 
 
 def check_thread(row: ThreadRow) -> ThreadRow:
     """The row, if it can be one of ours. Raises RottenRowsError."""
-    with rotten_rows():
-        if not _is_possible(row):
-            raise ValueError("contradictory")
-    return row
+    try:  # as rotten_rows does it, for each row of a list
+        if _is_possible(row):
+            return row
+    except STUMBLES as error:
+        raise _unusable(error) from error
+    contradictory = ValueError("contradictory")
+    raise _unusable(contradictory) from contradictory
 
 
 def _is_possible(row: ThreadRow) -> bool:
@@ -74,7 +81,8 @@ def _is_possible(row: ThreadRow) -> bool:
         and 0 <= row.last_sequence <= row.size
         and 0 <= row.turn_count <= row.last_turn_no
         and (row.open_turn_no is None or 1 <= row.open_turn_no <= row.last_turn_no)
-        and all(abs(moment) < _YEAR_10000 for moment in (row.created_at, row.updated_at, row.recency_at))
+        and min(row.created_at, row.updated_at, row.recency_at) > -_YEAR_10000
+        and max(row.created_at, row.updated_at, row.recency_at) < _YEAR_10000
         and (row.archived_at is None or abs(row.archived_at) < _YEAR_10000)
         and (row.damage is None or all(_is_damage(entry) for entry in decode(row.damage.encode())))
     )

@@ -29,7 +29,7 @@ from lockstitch.timeline.times import microseconds_of
 
 _IN_PROGRESS = int(ItemStatus.in_progress)
 _MOST_IDS = 1 << 17
-_KEEP = 4096
+_KEEP = 512
 """How many rows of a kind stay in memory between groups, beside those that are still open."""
 
 

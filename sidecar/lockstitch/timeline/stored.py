@@ -122,7 +122,12 @@ class StoredRows:
         )
 
     def contents_only_of(self, thread_no: int) -> list[str]:
-        """The file contents and large outputs that this thread refers to and no other does."""
+        """The file contents and large outputs that this thread refers to and no other does.
+
+        None while there are threads that are not read: storage/gc finds what then stays.
+        """
+        if self._connection.execute("SELECT 1 FROM unread LIMIT 1").fetchone() is not None:
+            return []
         found = self._connection.execute(
             "SELECT sha FROM (SELECT before_sha AS sha FROM file_checkpoint WHERE thread_no=?1 UNION "
             "SELECT after_sha FROM file_checkpoint WHERE thread_no=?1 UNION "
@@ -134,7 +139,11 @@ class StoredRows:
         return [sha256 for (sha256,) in found]
 
     def next_thread_number(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(thread_no),0)+1 FROM thread").fetchone()[0])
+        found = self._connection.execute(
+            "SELECT max((SELECT coalesce(max(thread_no),0) FROM thread),"
+            "(SELECT coalesce(max(thread_no),0) FROM unread))"
+        )
+        return int(found.fetchone()[0]) + 1
 
 
 def store(connection: Connection, state: ThreadState) -> None:
@@ -149,6 +158,24 @@ def store(connection: Connection, state: ThreadState) -> None:
             rows = [row for row in state.new_rows if type(row) is row_type]
             if rows:
                 _write(connection, row_type, rows)
+
+
+def changed_rows(state: ThreadState) -> list[list[tuple[Any, ...]]]:
+    """What the reducer made of a thread of which nothing is stored: values by row type, in the order of ROW_TYPES."""
+    rows: dict[type[Any], list[tuple[Any, ...]]] = {row_type: [] for row_type in ROW_TYPES}
+    rows[ThreadRow] = [values_of(state.thread)]
+    rows[TurnRow] = list(map(values_of, state.dirty_turns.values()))
+    rows[ItemRow] = list(map(values_of, state.dirty_items.values()))
+    for row in state.new_rows:
+        rows[type(row)].append(values_of(row))
+    return list(rows.values())
+
+
+def store_rows(connection: Connection, rows: Iterable[list[tuple[Any, ...]]]) -> None:
+    """Write what `changed_rows` gave, inside the caller's transaction."""
+    for row_type, values in zip(ROW_TYPES, rows, strict=True):
+        if values:
+            connection.executemany(_REPLACE[row_type], values)
 
 
 def _store_thread(connection: Connection, state: ThreadState) -> None:

@@ -23,8 +23,7 @@ from msgspec.structs import replace
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.at_once import AtOnce
-from lockstitch.timeline.admission import Admission, Surroundings
-from lockstitch.timeline.batch import Batch
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.group import Group, appended
 from lockstitch.timeline.held import Held
@@ -93,7 +92,7 @@ class Writer(Held):
     def submit(self, job: Job[Any]) -> None:
         """Queue a job. On the event loop."""
         if self._stopped:
-            job.failed(StorageError("The process is ending and stores nothing more.", path="", errno=0))
+            job.failed(_ending())
             return
         self.pending += 1
         self._queue.put(job)
@@ -160,14 +159,33 @@ class Writer(Held):
 
     # -- in the place of the thread ---------------------------------------------------------------------------
     def try_turn(self) -> bool:
-        """Whether the thread has nothing to do; then it does nothing until `store_here` or `stream_here` is done."""
+        """Whether the thread has nothing to do; then it does nothing until one of the following is done."""
         return not self.pending and not self._stopped and self._turn.acquire(blocking=False)
 
-    def serve_here(self, job: AppendJob) -> Outcomes:
-        """Serve a lone append in the calling thread: the way to the other one and back takes as long as the append.
+    def wait_turn(self) -> None:
+        """Wait until the thread is done with its group; as `try_turn` then. Raises StorageError."""
+        self._turn.acquire()
+        if self._stopped:
+            self._turn.release()
+            raise _ending()
 
-        It is answered once its lines are durable. Its rows follow with `store_here`, which has to come next in the
-        same thread, and are committed with those of appends that come soon after it, by `rest_here` at the latest.
+    def serve_here(self, job: Job[Any]) -> Outcomes:
+        """Serve a lone job in the calling thread: the way to the other one and back takes as long as the job itself."""
+        try:
+            with self._using:
+                self._end_hold()
+            self._serve_group([job], flush_all=False)
+            if self._database is not None and self._database.wants_checkpoint:
+                self._queue.put(_LOOK)
+            return self._served()
+        finally:
+            self._turn.release()
+
+    def append_here(self, job: AppendJob) -> Outcomes:
+        """Write a lone append in the calling thread: it is answered once its lines are durable.
+
+        Its rows follow with `store_here`, which has to come next in the same thread, and are committed with those of
+        appends that come soon after it, by `rest_here` at the latest.
         """
         self._using.acquire()
         if self._holds and time.monotonic() - self._holds_since > self.place.hold_seconds:
@@ -477,18 +495,6 @@ class Writer(Held):
         self.happened(Streamed(job.thread_id, admission.streamed(), job if job.wait_for_reply else None))
         return True
 
-    def surroundings(self, batch: Batch) -> Surroundings:
-        place = self.place
-        return Surroundings(
-            place.boot_id,
-            place.boots.is_alive,
-            place.now,
-            batch.read_line,
-            place.diff_of(batch.state.thread.thread_id),
-            place.artifact_of,
-            place.spill_of(batch.state.thread.thread_id),
-        )
 
-    @property
-    def hot(self) -> HotThreads:
-        return self._hot
+def _ending() -> StorageError:
+    return StorageError("The process is ending and stores nothing more.", path="", errno=0)

@@ -55,7 +55,7 @@ def thread_value(
         "source": row.source or "appServer",
     }
     for name, found in (
-        ("path", None if view.ephemeral else str(view.rollout_path(row))),
+        ("path", None if view.ephemeral else view.root.resolved(row.path)),
         ("threadSource", row.thread_source),
         ("name", row.name),
         ("forkedFromId", row.forked_from),
