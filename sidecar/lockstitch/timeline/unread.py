@@ -18,6 +18,7 @@ import msgspec
 
 from lockstitch.codec import ParseError
 from lockstitch.data_root import DataRoot, RolloutPlace
+from lockstitch.platform.files import open_private
 from lockstitch.rollout.line import LOOK_BACK, Line, is_sound, parse_line, previous_sum_at
 from lockstitch.rollout.tail import ReadAt, reader
 from lockstitch.timeline.database import Connection
@@ -59,7 +60,7 @@ class Ends(msgspec.Struct, frozen=True, gc=False):
 def ends_of(root: DataRoot, place: RolloutPlace) -> Ends:
     """Read both ends of a rollout; of one that cannot be opened nothing is known."""
     try:
-        fd = os.open(root.resolved(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        fd = open_private(root.resolved(place.path), os.O_RDONLY)
     except OSError:
         return Ends(0)
     try:
