@@ -127,6 +127,8 @@ def _row(bench: Bench, asked: _Asked) -> Row:
         asked.rounds,
         {str(scale): lambda scale=scale: asked.run(scale) for scale in SCALES},
         warm_up=0 if asked.linear else 1,
+        costly=asked.linear,
+        within=1.0 if bench.quick else None,
     )
     by_scale: dict[int, Sample] = {scale: found[str(scale)].times(asked.factor) for scale in SCALES}
     return Row(

@@ -77,7 +77,7 @@ def soaked(resident: int, handles: int) -> soak_report.Run:
             "handles": round(30 + (handles - 30) * share),
             "append": {"median": 1.0},
         }
-        samples.append({"processes": [process], "raw": 0.1, "late": {"median": 100.0}, "wal": 4 << 20})
+        samples.append({"processes": [process], "raw": 0.1, "loop": 5.0, "late": {"median": 100.0}, "wal": 4 << 20})
     return soak_report.Run("c", 3600, 200, 3600, 1, 1, (), "", tuple(samples))
 
 
