@@ -110,15 +110,17 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
         for outcome in outcomes:
             _show(outcome, "", terminal)
     known = local.thread_ids() if paths and not options.json else []
-    async for outcome in _outcomes(local, paths, progress):
-        outcomes.append(outcome)
-        progress.clear()
-        if not options.json:
-            thread_id = str(outcome.get("result", {}).get("threadId", ""))
-            _show(outcome, _short(thread_id, known), terminal)
-            known.append(thread_id)
-        progress.step()
-    progress.clear()
+    try:
+        async for outcome in _outcomes(local, paths, progress):
+            outcomes.append(outcome)
+            progress.clear()
+            if not options.json:
+                thread_id = str(outcome.get("result", {}).get("threadId", ""))
+                _show(outcome, _short(thread_id, known), terminal)
+                known.append(thread_id)
+            progress.step()
+    finally:
+        progress.clear()  # Ctrl-C too
     failed = sum(1 for outcome in outcomes if "error" in outcome)
     if options.json:
         terminal.json(encode({"imports": outcomes}))
