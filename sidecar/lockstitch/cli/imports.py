@@ -241,7 +241,7 @@ def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
     new = _news(result)
     said = ", ".join(new) if new else "nothing new"
     if result.get("sharedItems"):
-        said += f", goes on from {one_line(result['forkedFromId'])}"
+        said += f", goes on from {one_line(result['forkedFromId'])[:13]}"
     if result.get("damaged"):
         said += f", {counted(result['damaged'], 'unreadable line')}"
     head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))
