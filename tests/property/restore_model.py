@@ -411,7 +411,9 @@ class Life:
             if done:
                 assert recorded == (None if live is None else sha(live.data)), (path, self.log)
             if newest["source"] in ("restore", "external") and recorded == (None if live is None else sha(live.data)):
-                self.known[path] = live
+                # A killed act may have recorded nothing: then the bits that the user set since are not known.
+                mode = (newest.get("after") or {}).get("mode")
+                self.known[path] = live and File(live.data, live.mode if mode is None else int(mode, 8))
 
     async def _judge(self) -> None:
         """Every version that the list shows can be had, byte for byte."""

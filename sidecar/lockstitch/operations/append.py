@@ -11,6 +11,7 @@ from lockstitch.operations.append_request import WHOLE_ITEMS, PlainAppend
 from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.contents import large_output
 from lockstitch.operations.incoming import FILE_EVENTS, incoming_events, refuse_empty, request_digest
+from lockstitch.operations.prepared import FEW, write_prepared
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.timeline.admission import Admission
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def append_at_once(runtime: Runtime, call: Call, params: AppendParams | PlainAppend) -> Pieces:
-    """The same for a request in its plain form that touches no file; NOT_NOW for any other, and if it had to wait."""
+    """The same for a request in its plain form; NOT_NOW for any other, and if it had to wait for anybody."""
     if not isinstance(params, PlainAppend) or not runtime.writes_at_once(params.session_id):
         return NOT_NOW
     refuse_empty(params.runtime_events)
@@ -33,13 +34,29 @@ def append_at_once(runtime: Runtime, call: Call, params: AppendParams | PlainApp
             runtime, call, params.session_id, incoming_events(params.runtime_events, params.turn_id), deltas=True
         )
         done = runtime.stream_at_once(call, job)
-    elif call.aside is None or not types.isdisjoint(FILE_EVENTS):
+    elif call.aside is None:
         return NOT_NOW
     else:
         events = incoming_events(params.runtime_events, params.turn_id)
-        if _large(events):
+        if not params.is_checked and _large(events):
             return NOT_NOW
+        if not types.isdisjoint(FILE_EVENTS):
+            return _files_at_once(runtime, call, params, events)
         done = runtime.write_at_once(call, _job(runtime, call, params.session_id, events))
+    return NOT_NOW if done is NOT_NOW else appended_value(done)
+
+
+def _files_at_once(runtime: Runtime, call: Call, params: PlainAppend, events: list[Incoming]) -> Pieces:
+    """Few file events: their files are read, and their contents stored, in the calling thread."""
+    if sum(event.type in FILE_EVENTS for event in events) > FEW:
+        return NOT_NOW
+    snapshots = Snapshots(runtime, params.session_id)
+
+    def follow(done: Appended) -> None:
+        snapshots.write_documents_here(done.thread, stored_events(done))
+
+    job = _job(runtime, call, params.session_id, events)
+    done = write_prepared(runtime, call, job, lambda: snapshots.prepare_here(events), follow)
     return NOT_NOW if done is NOT_NOW else appended_value(done)
 
 
@@ -70,7 +87,7 @@ async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppen
 
 def _job(runtime: Runtime, call: Call, thread_id: str, events: list[Incoming], *, deltas: bool = False) -> AppendJob:
     """`deltas`: streamed text only, which may wait in its segment."""
-    has_deltas = deltas or any(event.type in DELTAS for event in events)
+    has_deltas = deltas or not DELTAS.keys().isdisjoint([event.type for event in events])
     return runtime.job(
         AppendJob,
         thread_id=thread_id,

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
+from lockstitch.operations.call import NOT_NOW
 from lockstitch.platform.files import stamp_of
 from lockstitch.timeline.jobs import AppendJob
 from lockstitch.timeline.reader import View
@@ -90,21 +91,21 @@ class CarefulReads:
     async def read_and_work(self, thread_id: str, look: Callable[[View], T], work: Callable[[T], R]) -> R:
         """`read`, and then `work` on what it gave, which may be slow: in one worker thread, if nothing has to be
         seen to first."""
-        runtime = self._runtime
-
-        def at_once() -> tuple[R] | None:
-            try:
-                value, damaged = runtime.look(lambda view: (look(self._healthy(view, thread_id)), view.saw_damage))
-            except Exception:
-                return None  # whatever it is, `read` meets it too and sees to it
-            return None if damaged else (work(value),)
-
-        if thread_id.lower() not in self._from_file:
-            done = await runtime.slowly(at_once)
-            if done is not None:
-                return done[0]
+        done = await self._runtime.slowly(lambda: self.try_work(thread_id, look, work))
+        if done is not NOT_NOW:
+            return done
         value = await self.read(thread_id, look)
-        return await runtime.slowly(lambda: work(value))
+        return await self._runtime.slowly(lambda: work(value))
+
+    def try_work(self, thread_id: str, look: Callable[[View], T], work: Callable[[T], R]) -> R:
+        """The same, in the calling thread; NOT_NOW if something has to be seen to first."""
+        if thread_id.lower() in self._from_file:
+            return NOT_NOW
+        try:
+            value, damaged = self._runtime.look(lambda view: (look(self._healthy(view, thread_id)), view.saw_damage))
+        except Exception:
+            return NOT_NOW  # whatever it is, `read` meets it too and sees to it
+        return NOT_NOW if damaged else work(value)
 
     async def _read_mended(self, thread_id: str, look: Callable[[View], T]) -> T:
         if not await self.soon(self.mend(thread_id)):

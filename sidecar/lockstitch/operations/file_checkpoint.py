@@ -13,9 +13,10 @@ from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.codec import ParseError, mapping, present
 from lockstitch.diff import diff_files
 from lockstitch.errors import InvalidError, LockstitchError, NotFoundError, UnavailableError
-from lockstitch.operations.call import Call
+from lockstitch.operations.call import NOT_NOW, Call
 from lockstitch.operations.contents import MAX_FILE_BYTES
 from lockstitch.operations.pages import fitting
+from lockstitch.operations.prepared import FEW, write_prepared
 from lockstitch.operations.runtime import Runtime
 from lockstitch.operations.snapshots import Snapshots, stored_events
 from lockstitch.operations.thread_reads import turn_of
@@ -25,7 +26,7 @@ from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.checkpoints import path_key
 from lockstitch.timeline.cursors import cursor_of, key_of
 from lockstitch.timeline.incoming import Incoming
-from lockstitch.timeline.jobs import AppendJob
+from lockstitch.timeline.jobs import Appended, AppendJob
 from lockstitch.timeline.lines import Lines
 from lockstitch.timeline.reader import View
 from lockstitch.timeline.rows import CheckpointRow, ThreadRow
@@ -365,37 +366,85 @@ def _recorded_patch(patch: str) -> dict[str, Any]:
 
 async def capture(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptureParams) -> dict[str, Any]:
     """Read files now: before an edit it fixes what they were, after one it records what happened."""
-    paths = [*(params.paths or []), *(path_from_wire(None, one) for one in params.paths_base64 or [])]
-    if not paths:
-        raise InvalidError.at("paths", "must name at least one file")
-    if len(set(paths)) != len(paths):
-        raise InvalidError.at("paths", "names a file twice")
-    snapshots = Snapshots(runtime, params.session_id)
+    capture = _Capture(runtime, params)
     async with runtime.order.turn(params.session_id):
-        events, failed = await snapshots.opened(lambda _: _captured(snapshots, paths, params.reason))
+        capture.take(await capture.snapshots.opened(capture.read))
+        done = await runtime.perform(call, capture.job())
+    await capture.snapshots.write_documents(done.thread, stored_events(done))
+    return capture.reply(done)
+
+
+def capture_at_once(runtime: Runtime, call: Call, params: wire.FileCheckpointCaptureParams) -> dict[str, Any]:
+    """The same for few files, in the calling thread; NOT_NOW if it had to wait for anybody."""
+    if not runtime.writes_at_once(params.session_id):
+        return NOT_NOW
+    capture = _Capture(runtime, params)
+    if len(capture.paths) > FEW:
+        return NOT_NOW
+
+    def prepare() -> bool:
+        found = capture.snapshots.opened_here(capture.read)
+        return found is not NOT_NOW and capture.take(found)
+
+    def follow(done: Appended) -> None:
+        capture.snapshots.write_documents_here(done.thread, stored_events(done))
+
+    done = write_prepared(runtime, call, capture.job(), prepare, follow)
+    return NOT_NOW if done is NOT_NOW else capture.reply(done)
+
+
+class _Capture:
+    """One request to capture."""
+
+    def __init__(self, runtime: Runtime, params: wire.FileCheckpointCaptureParams) -> None:
+        """Raises InvalidError."""
+        self.paths = [*(params.paths or []), *(path_from_wire(None, one) for one in params.paths_base64 or [])]
+        if not self.paths:
+            raise InvalidError.at("paths", "must name at least one file")
+        if len(set(self.paths)) != len(self.paths):
+            raise InvalidError.at("paths", "names a file twice")
+        self._runtime, self._params = runtime, params
+        self.snapshots = Snapshots(runtime, params.session_id)
+        self._events: list[Incoming] = []
+        self._failed: list[dict[str, Any]] = []
+
+    def read(self, row: ThreadRow) -> tuple[list[Incoming], list[dict[str, Any]]]:
+        """The files as they are now, stored."""
+        del row
+        return _captured(self.snapshots, self.paths, self._params.reason)
+
+    def take(self, found: tuple[list[Incoming], list[dict[str, Any]]]) -> bool:
+        """This is what was read."""
+        self._events, self._failed = found
+        return True
+
+    def job(self) -> AppendJob:
+        """What records it."""
 
         def build(admission: Admission) -> None:
-            turn_id = params.turn_id or admission.open_turn_id
-            for event in events:
+            turn_id = self._params.turn_id or admission.open_turn_id
+            for event in self._events:
                 event.turn_id = turn_id
                 admission.add(event)
 
-        job: AppendJob = runtime.job(AppendJob, thread_id=params.session_id, build=build)
-        done = await runtime.perform(call, job)
-    await snapshots.write_documents(done.thread, stored_events(done))
-    captured: list[dict[str, Any]] = []
-    told: set[str] = set()
-    for sequence, draft in stored_events(done):
-        if draft.type == "artifact.snapshot":
-            made = Recorded(done.thread, runtime.root_id, sequence, draft)
-            told.add(made.key)
-            summary = made.summary()
-            if summary.get("status") == "failed":
-                failed.append(_failure(summary))
-            else:
-                captured.append(summary)
-    unchanged = [event.snapshot.path for event in events if event.snapshot and event.snapshot.key not in told]
-    return {"captured": captured, "unchanged": unchanged, "failed": failed}
+        return self._runtime.job(AppendJob, thread_id=self._params.session_id, build=build)
+
+    def reply(self, done: Appended) -> dict[str, Any]:
+        """What became of each file."""
+        captured: list[dict[str, Any]] = []
+        failed = list(self._failed)
+        told: set[str] = set()
+        for sequence, draft in stored_events(done):
+            if draft.type == "artifact.snapshot":
+                made = Recorded(done.thread, self._runtime.root_id, sequence, draft)
+                told.add(made.key)
+                summary = made.summary()
+                if summary.get("status") == "failed":
+                    failed.append(_failure(summary))
+                else:
+                    captured.append(summary)
+        unchanged = [each.snapshot.path for each in self._events if each.snapshot and each.snapshot.key not in told]
+        return {"captured": captured, "unchanged": unchanged, "failed": failed}
 
 
 def _captured(

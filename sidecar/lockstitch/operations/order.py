@@ -6,7 +6,7 @@ Invariant: a ticket is drawn before anything is awaited, so that the order is th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 
@@ -19,6 +19,20 @@ class ThreadOrder:
     def is_free(self, thread_id: str) -> bool:
         """Whether nobody is ahead."""
         return thread_id.lower() not in self._last
+
+    def take(self, thread_id: str) -> Callable[[], None] | None:
+        """The turn at once, if nobody is ahead: what is returned ends it."""
+        key, mine = thread_id.lower(), asyncio.Event()
+        if key in self._last:
+            return None
+        self._last[key] = mine
+
+        def end() -> None:
+            mine.set()
+            if self._last.get(key) is mine:
+                del self._last[key]
+
+        return end
 
     @asynccontextmanager
     async def turn(self, thread_id: str) -> AsyncGenerator[None]:

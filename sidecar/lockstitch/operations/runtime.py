@@ -26,13 +26,13 @@ from lockstitch.operations.feed import LOOK_SECONDS, Feed
 from lockstitch.operations.order import ThreadOrder
 from lockstitch.operations.read_threads import ReadThreads
 from lockstitch.operations.root_ids import known_root_id, root_id
-from lockstitch.platform.files import make_private_directory
+from lockstitch.platform.files import has_entries, make_private_directory
 from lockstitch.settings import Settings
 from lockstitch.timeline.boots import Boots
 from lockstitch.timeline.database import DamagedDatabaseError
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
-from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.place import HOLD_SECONDS, Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
@@ -125,7 +125,7 @@ class Runtime:
 
     async def _recover(self) -> None:
         """See to what dead boots left open."""
-        if await self.slowly(lambda: _has_entries(self.root.journal)):
+        if await self.slowly(lambda: has_entries(self.root.journal)):
             # brings in all that restores, a fifth of a start
             from lockstitch.operations.act_recovery import recover_orphans
 
@@ -146,11 +146,15 @@ class Runtime:
             lambda row, only: self.contents.owned(row, only),  # noqa: PLW0108
             self.clock,
             self.settings.lock_seconds,
+            # A plan of faults counts the steps of a change, and all of them before its answer.
+            hold_seconds=HOLD_SECONDS if self.settings.faults is None else 0.0,
             root_ids=frozenset({self.root_id}),
         )
-        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        reader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        self.reader: Reader | FrozenReader = reader
         self.feed = Feed(self)
         self.writer = Writer(place, self.deliver)
+        reader.before = self.writer.settle
         self.writer.start()
 
     async def _open_to_read(self, error: StorageError) -> None:
@@ -225,7 +229,9 @@ class Runtime:
             except UnreadError as error:
                 if not unread_too:
                     raise
-                await self.read_unread(error.thread_ids if more + 1 < _MOST_ROUNDS else None)
+                # A filter that lets few pass: twice as many each time, and everything in the end.
+                ids = None if error.thread_ids is None else error.thread_ids[: error.at_first << more]
+                await self.read_unread(ids if more + 1 < _MOST_ROUNDS else None)
         return await self._read(look)
 
     async def read_unread(self, thread_ids: list[str] | None) -> None:
@@ -367,16 +373,18 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
-    def write_at_once(self, call: Call, job: Job[T]) -> T:
-        """Perform a lone job in this thread, if the writer has nothing else to do; else NOT_NOW."""
+    def write_at_once(self, call: Call, job: AppendJob) -> Appended:
+        """Perform a lone append in this thread, if the writer has nothing else to do; else NOT_NOW."""
         aside, writer = call.aside, self.writer
         if aside is None or not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         call.commit_point()
         self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
-        self._delivered(*aside(lambda: writer.serve_here(job)))
+        outcomes = aside(lambda: writer.append_here(job))
+        aside.afterwards(writer.store_here, writer.rest_here)
+        self._delivered(*outcomes)
         return outcome()
 
     def stream_at_once(self, call: Call, job: AppendJob) -> Appended:
@@ -384,7 +392,7 @@ class Runtime:
         writer = self.writer
         if not writer.try_turn():
             return NOT_NOW
-        outcome = _outcome_of(job)
+        outcome = outcome_of(job)
         taken = writer.stream_here(job)
         if taken is None:
             return NOT_NOW
@@ -449,16 +457,6 @@ class Runtime:
         return text_of(self.clock.now())
 
 
-def _has_entries(directory: Path) -> bool:
-    """Whether there may be something in it: a look that brings in nothing of what acts on it."""
-    try:
-        return bool(os.listdir(directory))
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True  # who takes over tells of it
-
-
 def _open_projection(writer: Writer) -> None:
     """Entering a group opens the projection, and that finishes what a crash left half done."""
 
@@ -472,7 +470,7 @@ def _read_only(root: Path) -> StorageError:
     )
 
 
-def _outcome_of(job: Job[T]) -> Callable[[], T]:
+def outcome_of(job: Job[T]) -> Callable[[], T]:
     """Once the job is done: its result, or what it failed with is raised."""
     results: list[T] = []
     errors: list[BaseException] = []

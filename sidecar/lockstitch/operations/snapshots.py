@@ -17,6 +17,7 @@ from lockstitch.artifacts.paths import path_from_wire, path_to_wire, workspace_p
 from lockstitch.artifacts.sidecar import Sidecar
 from lockstitch.artifacts.store import Packed
 from lockstitch.errors import InvalidError, RefusedError, UnavailableError
+from lockstitch.operations.call import NOT_NOW
 from lockstitch.operations.contents import MAX_FILE_BYTES
 from lockstitch.operations.incoming import FILE_EVENTS
 from lockstitch.operations.views.checkpoints import Recorded
@@ -57,21 +58,28 @@ class Snapshots:
     async def open(self) -> ThreadRow:
         """Find the thread and its workspace. Raises NotFoundError, StorageError if nothing can be stored."""
         self._refuse()
-        row = await self._runtime.read_thread(self._thread_id, lambda view: view.thread(self._thread_id))
+        row = await self._runtime.read_thread(self._thread_id, self._find)
         self._at(row)
         return row
 
     async def opened(self, work: Callable[[ThreadRow], T]) -> T:
         """`open`, and then `work` in the same worker thread, where it may be slow."""
         self._refuse()
+        return await self._runtime.careful.read_and_work(self._thread_id, self._find, self._beginning(work))
 
+    def opened_here(self, work: Callable[[ThreadRow], T]) -> T:
+        """The same in the calling thread; NOT_NOW if something has to be seen to first."""
+        return self._runtime.careful.try_work(self._thread_id, self._find, self._beginning(work))
+
+    def _find(self, view: View) -> ThreadRow:
+        return view.thread(self._thread_id)
+
+    def _beginning(self, work: Callable[[ThreadRow], T]) -> Callable[[ThreadRow], T]:
         def begin(row: ThreadRow) -> T:
             self._at(row)
             return work(row)
 
-        return await self._runtime.careful.read_and_work(
-            self._thread_id, lambda view: view.thread(self._thread_id), begin
-        )
+        return begin
 
     def _refuse(self) -> None:
         if self._runtime.refusal is not None and self._thread_id not in self._runtime.ephemeral:
@@ -85,6 +93,10 @@ class Snapshots:
     async def prepare(self, events: list[Incoming]) -> None:
         """Give each file event its snapshot. Raises InvalidError, RefusedError, StorageError."""
         await self.opened(lambda row: self._prepare_all(row, events))
+
+    def prepare_here(self, events: list[Incoming]) -> bool:
+        """The same in the calling thread; False if something has to be seen to first."""
+        return self.opened_here(lambda row: self._prepare_all(row, events)) is not NOT_NOW
 
     def _prepare_all(self, row: ThreadRow, events: list[Incoming]) -> None:
         ids = [event.event_id for event in events if event.event_id is not None]
@@ -257,17 +269,21 @@ class Snapshots:
 
     async def write_documents(self, thread: ThreadRow, drafts: Sequence[tuple[int, Draft]]) -> None:
         """Write the version documents of what was stored. For people: a failure costs only them."""
-        sidecar = self.sidecar
-        if sidecar is None or self.workspace is None:
+        if self.sidecar is not None and self.workspace is not None:
+            await self._runtime.slowly(lambda: self.write_documents_here(thread, drafts))
+
+    def write_documents_here(self, thread: ThreadRow, drafts: Sequence[tuple[int, Draft]]) -> None:
+        """The same in the calling thread."""
+        if self.sidecar is None or self.workspace is None:
             return
         records = [
             Recorded(thread, self._runtime.root_id, sequence, draft)
             for sequence, draft in drafts
-            if draft.type in ("artifact.snapshot", "file.changed")
+            if draft.type in FILE_EVENTS
         ]
-        wanted = [record for record in records if record.snapshot_path is not None]
-        if wanted:
-            await self._runtime.slowly(lambda: write_versions(sidecar, [record.document() for record in wanted]))
+        documents = [record.document() for record in records if record.snapshot_path is not None]
+        if documents:
+            write_versions(self.sidecar, documents)
 
 
 def _check_deleted(workspace: Path, path: str) -> None:

@@ -68,6 +68,7 @@ PLAIN_FORMS: dict[str, Callable[[], PlainForm]] = {
 AT_ONCE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "server/status": server.status_at_once,
     "agentSession/runtimeEvents/append": append.append_at_once,
+    "agentSession/fileCheckpoint/capture": file_checkpoint.capture_at_once,
 }
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Awaitable[Any]]] = {

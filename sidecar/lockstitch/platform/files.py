@@ -285,3 +285,13 @@ def free_bytes(path: str | os.PathLike[str]) -> tuple[int, int]:
 
     found = shutil.disk_usage(path)
     return found.free, found.total
+
+
+def has_entries(directory: Path) -> bool:
+    """Whether there may be something in it: a look that brings in nothing of what acts on it."""
+    try:
+        return bool(os.listdir(directory))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # who takes over tells of it

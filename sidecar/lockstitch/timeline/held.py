@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import apsw
 
@@ -23,6 +23,12 @@ from lockstitch.timeline.read_up import WriterRows
 from lockstitch.timeline.rebuild import open_or_rebuild
 from lockstitch.timeline.soundness import RottenRowsError, rotten_rows
 from lockstitch.timeline.stored import StoredRows
+
+if TYPE_CHECKING:
+    from lockstitch.timeline.admission import Surroundings
+    from lockstitch.timeline.batch import Batch
+    from lockstitch.timeline.group import Group
+    from lockstitch.timeline.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +72,24 @@ class Held:
     @property
     def rows(self) -> StoredRows:
         return WriterRows(self)
+
+    def surroundings(self, batch: Batch) -> Surroundings:
+        from lockstitch.timeline.admission import Surroundings
+
+        place = self.place
+        return Surroundings(
+            place.boot_id,
+            place.boots.is_alive,
+            place.now,
+            batch.read_line,
+            place.diff_of(batch.state.thread.thread_id),
+            place.artifact_of,
+            place.spill_of(batch.state.thread.thread_id),
+        )
+
+    @property
+    def hot(self) -> HotThreads:
+        return self._hot
 
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""
@@ -200,3 +224,15 @@ class Held:
     def close_database(self) -> None:
         """Let go of the file; the end of `without_transaction` opens what is there then."""
         self._drop_database()
+
+
+def new_group(writer: Writer) -> Group:
+    """A group of that writer. What judges events comes with the first."""
+    from lockstitch.timeline.group import Group
+
+    return Group(writer)
+
+
+def ending() -> StorageError:
+    """Why a process that ends takes nothing more."""
+    return StorageError("The process is ending and stores nothing more.", path="", errno=0)
