@@ -24,11 +24,22 @@ class Bench:
         return max(3, usual // 3) if self.quick else usual
 
     def in_turns(
-        self, usual: int, runs: Mapping[str, Callable[[], float]], *, warm_up: int = 1, within: float | None = None
+        self,
+        usual: int,
+        runs: Mapping[str, Callable[[], float]],
+        *,
+        warm_up: int = 1,
+        within: float | None = None,
+        costly: bool = False,
     ) -> dict[str, Sample]:
-        """Measure in turns, so many rounds in a full run."""
-        seconds = within if within is not None else 2.0 if self.quick else 7.0
-        return in_turns(self.rounds(usual), runs, warm_up=min(warm_up, 1) if self.quick else warm_up, within=seconds)
+        """Measure in turns, so many rounds in a full run. `costly`: for a quick one, one round is enough."""
+        return in_turns(
+            self.rounds(usual),
+            runs,
+            warm_up=min(warm_up, 1) if self.quick else warm_up,
+            within=within if within is not None else 2.0 if self.quick else 7.0,
+            least=1 if costly and self.quick else 3,
+        )
 
 
 Group = Callable[[Bench], Iterator[Row | LeftOut]]

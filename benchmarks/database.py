@@ -126,6 +126,7 @@ def _rebuilt(bench: Bench, root: Path, copy: Path) -> Iterator[Row]:
             "gone": rebuilt,
         },
         warm_up=0,
+        costly=True,
     )
     extra = Sample(tuple(a - b for a, b in zip(found["gone"].values, found["there"].values, strict=True)))
     mib = weight / _MIB

@@ -47,7 +47,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
         runs = {"copy": copied}
         runs |= {f"{name}{', redacted' if r else ''}": exported(format=name, redact=r) for name, r in _FORMATS}
-        found = bench.in_turns(5, runs)
+        found = bench.in_turns(5, runs, costly=True)
         for name in list(runs)[1:]:
             yield Row(
                 f"export.{name.replace(', ', '.')}",
@@ -76,7 +76,7 @@ def _imported(bench: Bench, place: Path, host: Host, thread: str, data: bytes) -
         _copy(data, place / f"again{next(names)}")
         return time.process_time() - begun
 
-    found = bench.in_turns(5, {"ours": imported, "copy": copied})
+    found = bench.in_turns(5, {"ours": imported, "copy": copied}, costly=True)
     return Row(
         "export.import",
         f"{number(len(data) / (1 << 20))} MB thread from a bundle",

@@ -38,7 +38,7 @@ def rows(bench: Bench) -> Iterator[Row]:
             forks.append(found[0].partition(b'"id":"')[2].partition(b'"')[0].decode())
             return took
 
-        found = bench.in_turns(3, {"copy": copied, "ours": forked}, warm_up=0, within=15)
+        found = bench.in_turns(3, {"copy": copied, "ours": forked}, warm_up=0, costly=True)
         made = [path for path in rollouts(root) if path != parent]
         rows_cost = (_allocated(database(root)) - before) / len(made)
         lines_cost = sum(map(_allocated, made)) / len(made)

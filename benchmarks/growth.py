@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import crowd
 from benchmarks.bench import Bench
 from benchmarks.histories import Roots, Story
 from benchmarks.host import Host, spawn_until_reply
@@ -35,13 +36,13 @@ class _Asked:
 def rows(bench: Bench) -> Iterator[Row]:
     """One row a request: the largest scale against the smallest."""
     threads, turns = (30, 100) if bench.quick else (50, 200)
-    roots = {
-        scale: Roots(bench.place / f"x{scale}", threads=threads * scale, turns=turns * scale, turns_each=4)
-        for scale in SCALES
-    }
+    crowds = {scale: bench.place / f"crowd-x{scale}" for scale in SCALES}
+    for scale, root in crowds.items():
+        crowd.write(root, threads * scale)
+    roots = Roots(bench.place / "growth", threads=0, turns=0)
     with ExitStack() as opened:
-        many = {scale: opened.enter_context(Host(roots[scale].many())) for scale in SCALES}
-        deep = {scale: opened.enter_context(Host(roots[scale].deep())) for scale in SCALES}
+        many = {scale: opened.enter_context(Host(crowds[scale])) for scale in SCALES}
+        deep = {scale: opened.enter_context(Host(roots.of_turns(turns * scale))) for scale in SCALES}
         story = Story(31)
         for host in deep.values():
             _append(host, {"type": "turn.started", "payload": {"turnId": story.an_id()}})
@@ -94,7 +95,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         _Asked(
             "start",
             "start to first `thread/list`",
-            lambda scale: spawn_until_reply(roots[scale].many(), "thread/list"),
+            lambda scale: spawn_until_reply(crowds[scale], "thread/list"),
         ),
     )
     yield _row(
@@ -102,7 +103,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         _Asked(
             "rebuild",
             f"the same without a database, until all is known, per {threads} threads",
-            lambda scale: _rebuilt(roots[scale].many()) / scale,
+            lambda scale: _rebuilt(crowds[scale]) / scale,
             rounds=3,
             linear=True,
         ),
@@ -127,6 +128,8 @@ def _row(bench: Bench, asked: _Asked) -> Row:
         asked.rounds,
         {str(scale): lambda scale=scale: asked.run(scale) for scale in SCALES},
         warm_up=0 if asked.linear else 1,
+        costly=asked.linear,
+        within=1.0 if bench.quick else None,
     )
     by_scale: dict[int, Sample] = {scale: found[str(scale)].times(asked.factor) for scale in SCALES}
     return Row(

@@ -107,14 +107,14 @@ EVENTS_OF_LONG = len(LONG) + 3
 class Roots:
     """Data roots that several rows read, made when the first of them asks."""
 
-    def __init__(self, place: Path, *, threads: int, turns: int, turns_each: int = 20) -> None:
-        """`turns`: of the long thread; `turns_each`: of each of the many."""
-        self._place, self._turns_each = place, turns_each
+    def __init__(self, place: Path, *, threads: int, turns: int) -> None:
+        """`turns`: of the long thread."""
+        self._place = place
         self.threads, self.turns = threads, turns
 
     @cache  # noqa: B019 - as long as the run
     def many(self) -> Path:
-        """Many threads of a few turns."""
+        """Many threads of 20 turns."""
         root = self._place / "many"
         story = Story(1)
         with Host(root) as host:
@@ -123,7 +123,7 @@ class Roots:
                 for number in range(self.threads):
                     thread_id = f"thread-{number:06d}"
                     yield host.request("thread/start", {"threadId": thread_id, "cwd": f"/workspace{number % 10}"})
-                    events = [event for turn in story.turns(self._turns_each, *SHORT) for event in turn]
+                    events = [event for turn in story.turns(20, *SHORT) for event in turn]
                     yield host.request(
                         "agentSession/runtimeEvents/append", {"sessionId": thread_id, "runtimeEvents": events}
                     )

@@ -147,16 +147,21 @@ _LEAST_ROUNDS = 3
 
 
 def in_turns(
-    rounds: int, runs: Mapping[str, Callable[[], float]], *, warm_up: int = 1, within: float = 7.0
+    rounds: int,
+    runs: Mapping[str, Callable[[], float]],
+    *,
+    warm_up: int = 1,
+    within: float = 7.0,
+    least: int = _LEAST_ROUNDS,
 ) -> dict[str, Sample]:
     """Measure each of `runs` once a round, in turns; what the first rounds give is thrown away.
 
-    On a machine that is slow or busy there are fewer rounds, but at least three, once `within` seconds are over.
+    On a machine that is slow or busy there are fewer rounds, but at least `least`, once `within` seconds are over.
     """
     found: dict[str, list[float]] = {name: [] for name in runs}
     begun = time.perf_counter()
     for turn in range(-warm_up, rounds):
-        if turn >= _LEAST_ROUNDS and time.perf_counter() - begun > within:
+        if turn >= least and time.perf_counter() - begun > within:
             break
         for name, run in runs.items():
             value = run()

@@ -16,12 +16,13 @@ from benchmarks.measure import Floor, Row, at_most, seconds
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    root = bench.roots.deep()
-    with Host(root) as host:
-        yield from _whole(bench, host, rollouts(root)[0])
+    for turns, key in ((2_000, "read.whole.2000"), (bench.roots.turns, "read.whole")):
+        root = bench.roots.of_turns(turns)
+        with Host(root) as host:
+            yield from _whole(bench, host, rollouts(root)[0], turns, key)
 
 
-def _whole(bench: Bench, host: Host, rollout: Path) -> Iterator[Row]:
+def _whole(bench: Bench, host: Host, rollout: Path, turns: int, key: str) -> Iterator[Row]:
     line = host.request("thread/read", {"threadId": "deep", "includeTurns": True})
 
     def parse() -> None:
@@ -40,8 +41,8 @@ def _whole(bench: Bench, host: Host, rollout: Path) -> Iterator[Row]:
         )
     size = rollout.stat().st_size / (1 << 20)
     yield Row(
-        "read.whole",
-        f"`thread/read` of {bench.roots.turns:,} turns ({size:.0f} MiB of rollout)",
+        key,
+        f"`thread/read` of {turns:,} turns ({size:.0f} MiB of rollout)",
         "ms",
         found["ours"].times(1e3),
         (

@@ -1,6 +1,7 @@
 """What an hour of `python -m tests.soak_hour` showed: judged, told, written with its chart.
 
-Flat is judged by halves: what the last sixth of the run shows beside its second sixth (the first warms up).
+What the last sixth of the run shows is held beside its third: until then what is bounded fills up (SQLite's pages, 16
+MiB for the writer and one for each reader; contents and diffs at hand, a few MiB; hashes of the ids of long threads).
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class Judged:
 
 
 def judge(run: Run) -> list[Judged]:
-    """Each thing in the second sixth of the run and in the last."""
+    """Each thing in the third sixth of the run and in the last."""
     sixth = max(1, len(run.samples) // 6)
-    early, late = run.samples[sixth : 2 * sixth] or run.samples, run.samples[-sixth:]
+    early, late = run.samples[2 * sixth : 3 * sixth] or run.samples, run.samples[-sixth:]
 
     def middle(samples: tuple[dict[str, Any], ...], value: Callable[[dict[str, Any]], float]) -> float:
         return statistics.median(map(value, samples))
@@ -67,17 +68,20 @@ def judge(run: Run) -> list[Judged]:
         before, after = (middle(part, of("resident", 1 / _MIB)) for part in (early, late))
         found.append(
             Judged(
-                f"resident, {name}", "MiB", before, after, "≤ 1.15 × and 8 MiB", after <= max(before * 1.15, before + 8)
+                f"resident, {name}",
+                "MiB",
+                before,
+                after,
+                "≤ 1.15 × or 8 MiB more",
+                after <= max(before * 1.15, before + 8),
             )
         )
         before, after = (middle(part, of("handles")) for part in (early, late))
         found.append(Judged(f"open handles, {name}", "", before, after, "no more than 2 more", after <= before + 2))
         before, after = (middle(part, took) for part in (early, late))
-        raw = middle(late, _raw) / middle(early, _raw)
-        bound = "≤ 1.5 × as the raw append on this disk goes"
-        found.append(
-            Judged(f"an append's median, {name}", "ms", before, after, bound, after <= before * max(1.5, 1.5 * raw))
-        )
+        slower = max(1.0, middle(late, _raw) / middle(early, _raw), middle(late, _loop) / middle(early, _loop))
+        bound = "≤ 1.5 × as a raw append on this disk or a bare loop goes"
+        found.append(Judged(f"an append's median, {name}", "ms", before, after, bound, after <= before * 1.5 * slower))
     before, after = (middle(part, lambda sample: sample["late"].get("median", 0.0)) for part in (early, late))
     found.append(Judged("heard by the other process, median", "ms", before, after, "≤ 250 ms", after <= 250))
     before, after = (max(sample["wal"] for sample in part) / _MIB for part in (early, late))
@@ -89,6 +93,11 @@ def judge(run: Run) -> list[Judged]:
 
 def _raw(sample: dict[str, Any]) -> float:
     return sample["raw"]
+
+
+def _loop(sample: dict[str, Any]) -> float:
+    """What a loop that does nothing but count took: more where others use the processors."""
+    return sample["loop"]
 
 
 def told(run: Run, judged: list[Judged]) -> Iterator[str]:
@@ -118,7 +127,7 @@ def write(run: Run, judged: list[Judged]) -> None:
     ]
     if run.note:
         text += ["", run.note]
-    text += ["", "| what | second sixth | last sixth | bound | flat |", "|---|---|---|---|---|"]
+    text += ["", "| what | third sixth | last sixth | bound | flat |", "|---|---|---|---|---|"]
     for each in judged:
         flat = "yes" if each.flat else "**no**"
         unit = f" {each.unit}".rstrip()
@@ -162,6 +171,7 @@ def draw(run: Run, target: Path) -> bool:
     )
     latency.plot(minutes, [sample["late"].get("median") for sample in run.samples], label="heard by the other process")
     latency.plot(minutes, [sample["raw"] for sample in run.samples], label="raw append + fdatasync", color="grey")
+    latency.plot(minutes, [sample["loop"] for sample in run.samples], label="a bare loop in Python", color="black")
     log.plot(minutes, [sample["wal"] / _MIB for sample in run.samples], label="write-ahead log")
     for axes, unit in ((memory, "resident, MiB"), (handles, "open handles"), (log, "MiB"), (latency, "ms")):
         axes.set_ylabel(unit)

@@ -30,6 +30,7 @@ import msgspec
 from benchmarks import soak_report
 from benchmarks.histories import LONG, Story, database, rollouts
 from benchmarks.host import Host, encode
+from benchmarks.measure import median_of
 
 APPEND = "agentSession/runtimeEvents/append"
 THREADS = 10
@@ -301,6 +302,7 @@ class Soak:
             "at": round(at, 1),
             "rate": round((self.appended - self._counted) / passed, 1),
             "raw": round(statistics.median(raw) * 1e3, 3),
+            "loop": round(median_of(3, lambda: sum(range(200_000))) * 1e3, 3),
             "late": _spread(late),
             "wal": _size(Path(f"{database(self.root)}-wal")),
             "database": _size(database(self.root)),

@@ -24,16 +24,19 @@ LOCK_SECONDS: Final = 10.0
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 USAGE: Final = """\
-usage: lockstitch-sidecar [--data-dir DIR] [--parent-pid PID] [--max-message-bytes N] [--log-level LEVEL]
+usage: lockstitch-sidecar [--data-dir DIR] [--parent-pid PID]
+                          [--max-message-bytes N] [--log-level LEVEL]
 
 Speaks JSON-RPC on stdin and stdout until stdin ends.
 
-  --data-dir DIR          where everything is kept (else LOCKSTITCH_DATA_DIR, APP_SERVER_DATA_DIR,
-                          LOCKSTITCH_RUNTIME_ROOT, else the platform's own place)
-  --parent-pid PID        end when this process ends; --clientProcessId is the same
+  --data-dir DIR          where everything is kept (else LOCKSTITCH_DATA_DIR,
+                          APP_SERVER_DATA_DIR, LOCKSTITCH_RUNTIME_ROOT, else
+                          the platform's own place)
+  --parent-pid PID        end when this process ends; --clientProcessId is the
+                          same
   --max-message-bytes N   the largest message that is taken (default 67108864)
-  --log-level LEVEL       debug, info, warning or error (default info); the log goes to stderr and to
-                          log/sidecar.log in the data root
+  --log-level LEVEL       debug, info, warning or error (default info); the log
+                          goes to stderr and to log/sidecar.log in the data root
   --stdio                 accepted: stdin and stdout are all there is
   --listen stdio://       accepted, no other address
   --backend X             accepted, without effect

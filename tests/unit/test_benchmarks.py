@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("msgspec")
 from benchmarks import report, soak_report
-from benchmarks.measure import Floor, Row, Sample, at_least, at_most, below
+from benchmarks.measure import Floor, LeftOut, Row, Sample, at_least, at_most, below
 
 REPORTS = sorted(Path(report.HERE).glob("*.json"))
 
@@ -67,6 +67,31 @@ def test_every_goal_or_one_of_them() -> None:
     assert Row("a", "", "ms", sample, floors, (at_least(1), at_most(1.2)), every=True).met
 
 
+def test_a_report_tells_all_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows, how many goals are met, what was left out or failed, what the machine did, and the chart of growth."""
+    monkeypatch.setattr(report, "HERE", tmp_path)
+    floors = (Floor("1 ×", Sample((2.0,))), Floor("10 ×", Sample((2.0,))))
+    grown = Row("growth.list", "a list, on 100 × the data", "ms", Sample((2.2,)), floors, (at_most(1.5),))
+    plain = row("a|b", (3.0,))
+    found = report.Run(
+        [grown, plain], [LeftOut("a program", "it is not built")], 9.0, ["reads: gone"], run().yardsticks
+    )
+    assert report.write("report", found) == []
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for part in (
+        "1 of 1 goals are met",
+        "| a list, on 100 × the data | 2.2 ms | 1 ×: 2<br>10 ×: 2 | 1.1 × | ≤ 1.5 × | yes |",
+        "what a\\|b is",
+        "- a program: it is not built",
+        "- reads: gone",
+        "The machine meanwhile: a loop: 10.",
+    ):
+        assert part in text, part
+    assert ("growth.svg" in text) == (tmp_path / "growth.svg").exists()
+    saved = json.loads((tmp_path / "report.json").read_bytes())
+    assert [each["key"] for each in saved["rows"]] == ["growth.list", "a|b"]
+
+
 def soaked(resident: int, handles: int) -> soak_report.Run:
     """An hour in which a process goes from 60 MiB and 30 handles to what is given."""
     samples: list[dict[str, Any]] = []
@@ -77,7 +102,7 @@ def soaked(resident: int, handles: int) -> soak_report.Run:
             "handles": round(30 + (handles - 30) * share),
             "append": {"median": 1.0},
         }
-        samples.append({"processes": [process], "raw": 0.1, "late": {"median": 100.0}, "wal": 4 << 20})
+        samples.append({"processes": [process], "raw": 0.1, "loop": 5.0, "late": {"median": 100.0}, "wal": 4 << 20})
     return soak_report.Run("c", 3600, 200, 3600, 1, 1, (), "", tuple(samples))
 
 

@@ -99,7 +99,7 @@ class Answering:
             try:
                 return threads(View(self.root, "", self.database.connection), *question)
             except UnreadError as error:
-                self.read_these(error.thread_ids)
+                self.read_these(error.thread_ids and error.thread_ids[: error.at_first])
 
     def read_these(self, thread_ids: list[str] | None) -> None:
         found = unread.newest(self.database.connection, thread_ids)

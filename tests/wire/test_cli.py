@@ -232,6 +232,11 @@ def test_call_lists_methods_of_the_registry(root: Root) -> None:
         (["call", "initialize"], 2, "belongs to a connection"),
         (["call", "agent_runtime_get_thread_read"], 2, "is retired; use"),
         (["threads", "--limit", "0"], 2, "at least 1"),
+        (["import", ""], 2, "it is empty"),
+        (["show", ""], 2, "it is empty"),
+        (["export", "alpha-1", "--to", "no/such/x.md"], 2, "there is no folder"),
+        (["verify", "."], 2, ". is not the folder of a pack or a case"),
+        (["undo", "alpha-1", "nope"], 1, "has no restore and no rewind 'nope'"),
         (["weave"], 2, "no command 'weave'"),
         (["sho", "alpha-1"], 2, "did you mean `show`?"),
         (["show"], 2, "`lockstitch help show` says more"),
@@ -359,6 +364,14 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
         ["diff", "alpha-1", "--stat"],
         ["restore", "alpha-1", "ck-2", "--dry-run"],
         ["doctor"],
+        ["receipt", "alpha-1"],
+        ["replay", "alpha-1"],
+        ["search", "cleared"],
+        ["storage"],
+        ["storage", "verify"],
+        ["export", "alpha-1"],
+        ["rename", "alpha-2", "two" + EVIL],
+        ["threads", "--json"],
         ["call", "--list"],
         ["help"],
         ["help", "diff"],
@@ -372,7 +385,7 @@ def test_a_transcript_cannot_drive_the_terminal_and_no_line_is_too_wide(
     plain = COLOURS.sub("", on_terminal(root, *arguments, width=width).out)
     assert plain
     assert not [c for c in plain if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E]
-    if arguments[0] != "call" or "--list" in arguments:
+    if (arguments[0] not in ("call", "export") and "--json" not in arguments) or "--list" in arguments:
         assert max(map(cells, plain.splitlines())) <= width
 
 

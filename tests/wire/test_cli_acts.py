@@ -117,6 +117,8 @@ def test_rename_archive_fork_and_remove(root: Root) -> None:
     assert root.run("archive", THREAD, fork).status == 0
     assert root.run("threads").out.startswith("No threads yet")
     assert root.run("archive", fork, "--undo").status == 0
+    silent = root.run("rm", fork, "--json")
+    assert (silent.status, silent.out) == (2, ""), "into a pipe of JSON goes nothing for people"
     kept = on_terminal(root, "rm", fork, answers="\n")
     assert (kept.status, "another" in kept.out) == (1, True)
     assert root.run("rm", fork, "nope", "--yes").status == 1, "a name that fits nothing ends it before anything is done"

@@ -14,7 +14,7 @@ from lockstitch.cli.local import Local
 from lockstitch.cli.moved import lost_workspaces
 from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
-from lockstitch.cli.text import counted, cut, one_line, sized, wrapped
+from lockstitch.cli.text import counted, cut, moment_of, one_line, sized, wrapped
 from lockstitch.cli.threads import all_threads, title_of
 from lockstitch.codec import encode
 from lockstitch.data_root import DataRoot
@@ -163,8 +163,10 @@ def _lines(found: dict[str, Any], terminal: Terminal) -> list[str]:
         ),
         *(row("" if number else "space", line) for number, line in enumerate(kept)),
     ]
-    others = [f"pid {one['pid']} since {one['startedAt']}" for one in found["processes"]]
-    lines.append(row("in use by", one_line("; ".join(others)) if others else "nobody else"))
+    others = [f"process {one['pid']} since {moment_of(str(one['startedAt']))}" for one in found["processes"]]
+    lines += [
+        row("" if number else "in use by", one_line(said)) for number, said in enumerate(others or ["nobody else"])
+    ]
     if found["staleBoots"]:
         said = f"{counted(len(found['staleBoots']), 'process')} ended without a word; what they left open is closed."
         lines += [row("", line) for line in wrapped(said, width - 12)]
@@ -208,7 +210,8 @@ def _lost_lines(lost: list[dict[str, Any]], terminal: Terminal) -> list[str]:
         if not one["found"]:
             text = "If it was moved: `lockstitch call thread/metadata/update` with `workspace` links a thread anew."
         elif len(one["found"]) == 1:
-            text = f"It seems to be {one['found'][0]} now: `lockstitch doctor --relink` links them."
+            what = "it" if len(one["threadIds"]) == 1 else "them"
+            text = f"It seems to be {one['found'][0]} now: `lockstitch doctor --relink` links {what}."
         else:
             text = f"It may be one of {', '.join(one['found'])}."
         lines += [f"  {line}" for line in wrapped(one_line(text), min(terminal.width, 100) - 2)]

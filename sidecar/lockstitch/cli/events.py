@@ -12,7 +12,7 @@ from lockstitch.cli.outcome import OK
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import cut, one_line, padded, time_of
 from lockstitch.cli.transcript import summary_of
-from lockstitch.codec import encode
+from lockstitch.codec import encode, mapping
 
 _PAGE = 500
 _LOOK_SECONDS = 0.25
@@ -69,6 +69,7 @@ def event_line(event: dict[str, Any], terminal: Terminal) -> str:
     return (terminal.paint(head, "dim") + terminal.paint(kind, "cyan") + "  " + what).rstrip()
 
 
+_FOR_PROGRAMS = ("bootId", "workspaceKey", "workspaceRootId")
 _TELLING = ("text", "message", "delta", "command", "path", "name", "status", "reason", "tool", "workspace", "kind")
 
 
@@ -83,6 +84,8 @@ def _what(event: dict[str, Any]) -> str:
         item = cast("dict[str, Any]", inner)
         return one_line(f"{item.get('type')}: {summary_of(item)}")
     said = next((known[name] for name in _TELLING if isinstance(known.get(name), str) and known[name]), None)
-    if said is not None:
+    said = said or mapping(known.get("error")).get("message")
+    if isinstance(said, str):
         return one_line(said)
-    return one_line(encode(known).decode()) if known else ""
+    rest = {name: value for name, value in known.items() if name not in _FOR_PROGRAMS}
+    return one_line(encode(rest).decode()) if rest else ""

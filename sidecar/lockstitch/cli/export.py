@@ -34,10 +34,13 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
 
 
 def new_path(given: str) -> str:
-    """The absolute path of something to make. Raises BadArgumentsError if it is there already."""
+    """The absolute path of something to make. Raises BadArgumentsError if it is there, or has no folder to be in."""
     if os.path.lexists(given):
         raise BadArgumentsError(f"{given} exists already, and nothing is written over: give another name")
-    return os.path.abspath(given)
+    path = os.path.abspath(given)
+    if not os.path.isdir(os.path.dirname(path)):
+        raise BadArgumentsError(f"{given} cannot be made: there is no folder {os.path.dirname(path)}")
+    return path
 
 
 async def _folder(

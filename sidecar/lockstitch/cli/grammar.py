@@ -111,14 +111,22 @@ def _count(text: str) -> int:
     return number
 
 
-THREAD = Value("THREAD", "threads")
-TURN = Value("TURN", "turns")
-CHECKPOINT = Value("CHECKPOINT", "checkpoints")
+def _something(text: str) -> str:
+    if not text:  # what a shell makes of a variable that is not set; a path would mean the current directory
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+THREAD = Value("THREAD", "threads", read=_something)
+TURN = Value("TURN", "turns", read=_something)
+CHECKPOINT = Value("CHECKPOINT", "checkpoints", read=_something)
 METHOD = Value("METHOD", "methods")
 COMMAND = Value("COMMAND", "commands")
-PATH = Value("PATH", "files")
-FILE = Value("FILE", "files")
-FOLDER = Value("DIR", "folders")
+PATH = Value("PATH", "files", read=_something)
+FILE = Value("FILE", "files", read=_something)
+FOLDER = Value("DIR", "folders", read=_something)
+DATA_DIR = Value("DIR", "folders")
+"""As with the environment, an empty one counts as not given."""
 TEXT = Value("TEXT")
 WORD = Value("WORD")
 NAME = Value("NAME")
@@ -135,7 +143,7 @@ def one_of(name: str, *choices: str) -> Value:
 
 COMMON: tuple[Argument, ...] = (
     Argument("--json", "write JSON, for programs; errors too, on standard error"),
-    Argument("--data-dir", "the data root (else LOCKSTITCH_DATA_DIR, else the platform's own place)", FOLDER),
+    Argument("--data-dir", "the data root (else LOCKSTITCH_DATA_DIR, else the platform's own place)", DATA_DIR),
     Argument("--color", "colours: auto, always or never (auto)", one_of("WHEN", "auto", "always", "never")),
     Argument("--no-pager", "let a long output run through, instead of showing it page by page"),
     Argument("--help", "this", short="-h"),

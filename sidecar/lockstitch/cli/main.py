@@ -92,4 +92,6 @@ async def _in_process(run: Any, options: argparse.Namespace, shown: terminal.Ter
     from lockstitch.cli.local import opened
 
     async with opened(options.data_dir) as local:
-        return await run(local, options, shown)
+        status = await run(local, options, shown)
+        shown.settle()
+        return status

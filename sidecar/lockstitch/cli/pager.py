@@ -44,6 +44,11 @@ class Pager(io.TextIOBase):
                 self._begin()
         return len(text)
 
+    @property
+    def begun(self) -> bool:
+        """Whether the pager is there: then its reader decides when it ends."""
+        return self._process is not None
+
     def aside(self, text: str) -> None:
         """Write something at once that is no part of the output, while there is no pager yet."""
         if self._process is None:

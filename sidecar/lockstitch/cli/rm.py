@@ -20,13 +20,13 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     found = {one: await local.known_thread_id(one) for one in options.threads}
     ids = list(dict.fromkeys(found.values()))
     if not options.yes:
-        for thread_id in ids:
+        for thread_id in () if options.json else ids:
             thread = (await local.ask("thread/read", threadId=thread_id))["thread"]
             files = thread["fileCheckpointSummary"]["count"]
             facts = f"{counted(thread['turnCount'], 'turn')}, {counted(files, 'file checkpoint')}"
             terminal.line(f"{terminal.paint(thread_id, 'cyan')}  {facts}")
             terminal.line(f"    {cut(one_line(title_of(thread)), terminal.width - 4)}")
-        if not terminal.can_ask:
+        if options.json or not terminal.can_ask:
             raise BadArgumentsError("nothing was removed: give --yes, or run it on a terminal, where it asks")
         if not terminal.ask(f"Remove {counted(len(ids), 'thread')} for good?"):
             terminal.line("Nothing was removed.")

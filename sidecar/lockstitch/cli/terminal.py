@@ -131,6 +131,12 @@ class Terminal:
         with _output_errors():
             self._output.flush()
 
+    def settle(self) -> None:
+        """Have everything written, unless somebody reads it in a pager: an end of the process that takes long hides
+        nothing."""
+        if not (isinstance(self._output, Pager) and self._output.begun):
+            self.end()
+
     def end(self) -> None:
         """Have everything written and read. Raises BrokenPipeError if nobody reads any more, OutputError."""
         if isinstance(self._output, Pager):

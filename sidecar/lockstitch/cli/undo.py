@@ -28,7 +28,13 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
             kind="checkpointNotFound",
             threadId=thread_id,
         )
-    return await carry_out(local, options, terminal, "agentSession/fileCheckpoint/undo", params)
+    try:
+        return await carry_out(local, options, terminal, "agentSession/fileCheckpoint/undo", params)
+    except NotFoundError as error:
+        if options.act is None or error.kind != "checkpointNotFound":
+            raise
+        said = f"Thread {thread_id} has no restore and no rewind {options.act!r}."
+        raise NotFoundError(said, kind=error.kind, threadId=thread_id) from None
 
 
 async def _acts(local: Local, thread_id: str) -> tuple[list[str], list[str]]:

@@ -7,10 +7,11 @@ import os
 from typing import Any
 
 from lockstitch.cli.local import Local
-from lockstitch.cli.outcome import FAILED, OK
+from lockstitch.cli.outcome import FAILED, OK, BadArgumentsError
 from lockstitch.cli.terminal import Terminal
 from lockstitch.cli.text import counted, one_line
 from lockstitch.codec import encode
+from lockstitch.errors import InvalidError
 
 _MOST_SHOWN = 20
 
@@ -19,7 +20,10 @@ async def run(local: Local, options: argparse.Namespace, terminal: Terminal) -> 
     """Check each; the status says whether all of them hold."""
     verdicts: list[dict[str, Any]] = []
     for given, path in zip(options.paths, map(os.path.abspath, options.paths), strict=True):
-        verdict = await local.ask("agentSession/replayCase/verify", path=path)
+        try:
+            verdict = await local.ask("agentSession/replayCase/verify", path=path)
+        except InvalidError:
+            raise BadArgumentsError(f"{given} is not the folder of a pack or a case") from None
         verdicts.append({"path": path, **verdict})
         if not options.json:
             _show(given, verdict, terminal)

@@ -60,6 +60,8 @@ class PlainAppend(msgspec.Struct):
     runtime_events: list[PlainEvent | Incoming]
     turn_id: str | None
     durability: Literal["sync", "buffered"] | None
+    is_checked: bool
+    """Each event is an Incoming, and none of them holds what is too large for a line."""
 
 
 def plain_append(sent: SentAppend) -> PlainAppend | None:
@@ -67,6 +69,7 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
     events: list[PlainEvent | Incoming] = []
     turn_id = sent.turn_id
     ids: list[str] = []
+    is_checked = True
     for event in sent.runtime_events:
         payload, type_, event_id, item_id = event.payload, event.type, event.event_id, event.item_id
         bare = event_id is None and event.at is None
@@ -92,6 +95,7 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
             else:
                 events.append(Incoming(type_, _EMPTY, turn_id, None, None, None, None, None, encode(brief)))
             continue
+        is_checked = False
         value: Any = {}
         if payload:
             try:
@@ -103,7 +107,7 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
         events.append(PlainEvent(type_, cast("dict[str, Any]", value), event_id, item_id, event.at, item))
     if not are_ids(ids):
         return None
-    return PlainAppend(sent.session_id, events, turn_id, sent.durability)
+    return PlainAppend(sent.session_id, events, turn_id, sent.durability, is_checked)
 
 
 _EMPTY: dict[str, Any] = {}

@@ -39,6 +39,10 @@ class Aside(Protocol):
         """Call `work` at once, in this thread, which meanwhile touches nothing that belongs to the event loop."""
         ...
 
+    def afterwards(self, finish: Callable[[], None], rest: Callable[[], None]) -> None:
+        """Call `finish` in this thread once the reply is written, and `rest` when no such request follows soon."""
+        ...
+
 
 NOT_NOW: Any = object()
 """What an operation that is tried at once returns if it would have to wait: it was not begun."""

@@ -11,6 +11,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lockstitch.data_root import RolloutPlace
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 512 << 10
 """So many bytes of rollouts are read before their rows are stored: the write lock is held for as long as that takes."""
 _BYTES_OF_WORKER = 32 << 20
 """A process of its own for each so many bytes; fewer are read sooner than one is started."""
@@ -46,12 +47,15 @@ class IndexBuild:
         self._stopping = False
         self._calm = asyncio.Event()
         self._calm.set()
-        self._threads = ReadThreads(_MOST_WORKERS)
+        self._hurry = asyncio.Event()
+        """Somebody waits for all."""
+        self._threads = ReadThreads(_MOST_WORKERS + 2)  # nobody who waits for a thread waits for a worker
         runtime.at_drain.append(self._stop)
 
     def _stop(self) -> None:
         self._stopping = True
         self._calm.set()
+        self._hurry.set()
 
     @property
     def is_done(self) -> bool:
@@ -65,6 +69,7 @@ class IndexBuild:
     async def read(self, thread_ids: list[str] | None) -> None:
         """Read these threads, or all, before anything else. Raises StorageError."""
         if thread_ids is None:
+            self._hurry.set()
             await self.begin()
             return
         if thread_ids:
@@ -93,7 +98,9 @@ class IndexBuild:
 
     async def _run(self) -> None:
         runtime = self._runtime
-        if not await self._found():
+        with suppress(TimeoutError):  # what a start is asked first has the processors to itself
+            await asyncio.wait_for(self._hurry.wait(), _LOOK_SECONDS)
+        if self._stopping or not await self._found():
             return
         lock = FileLock(runtime.root.index_lock)
         try:

@@ -35,6 +35,10 @@ class ReadThreads:
         self._busy += 1
         if self._busy > self._count < self._most:
             self._count += 1
+            if self._count == 2:  # the first reply need not wait for this
+                from lockstitch.platform.memory import few_arenas
+
+                few_arenas()
             threading.Thread(target=self._serve, name="lockstitch-reader", daemon=True).start()
         self._queue.put((work, future, loop))
         return await future

@@ -35,7 +35,7 @@ from lockstitch.timeline.ephemeral import MemoryReader
 from lockstitch.timeline.frozen import FrozenReader
 from lockstitch.timeline.jobs import Appended, AppendJob, CreateJob, ExclusiveJob, Happening, Job, thread_exists
 from lockstitch.timeline.lines import DamagedLineError
-from lockstitch.timeline.place import Place, damaged_database
+from lockstitch.timeline.place import HOLD_SECONDS, Place, damaged_database
 from lockstitch.timeline.reader import ElsewhereError, Reader, View
 from lockstitch.timeline.soundness import STUMBLES, RottenRowsError
 from lockstitch.timeline.times import Clock, text_of
@@ -144,11 +144,15 @@ class Runtime:
             self.contents.owned,
             self.clock,
             self.settings.lock_seconds,
+            # A plan of faults counts the steps of a change, and all of them before its answer.
+            hold_seconds=HOLD_SECONDS if self.settings.faults is None else 0.0,
             root_ids=frozenset({self.root_id}),
         )
-        self.reader: Reader | FrozenReader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        reader = Reader(self.root, self.root_id, self.ephemeral.contents)
+        self.reader: Reader | FrozenReader = reader
         self.feed = Feed(self)
         self.writer = Writer(place, self.deliver)
+        reader.before = self.writer.settle
         self.writer.start()
 
     async def _open_to_read(self, error: StorageError) -> None:
@@ -221,7 +225,9 @@ class Runtime:
             except UnreadError as error:
                 if not unread_too:
                     raise
-                await self.read_unread(error.thread_ids if more + 1 < _MOST_ROUNDS else None)
+                # A filter that lets few pass: twice as many each time, and everything in the end.
+                ids = None if error.thread_ids is None else error.thread_ids[: error.at_first << more]
+                await self.read_unread(ids if more + 1 < _MOST_ROUNDS else None)
         return await self._read(look)
 
     async def read_unread(self, thread_ids: list[str] | None) -> None:
@@ -345,8 +351,8 @@ class Runtime:
         """Queue a job for a request and wait for it."""
         return await self.settled(call, job, self.enqueue(job))
 
-    def write_at_once(self, call: Call, job: Job[T]) -> T:
-        """Perform a lone job in this thread, if the writer has nothing else to do; else NOT_NOW."""
+    def write_at_once(self, call: Call, job: AppendJob) -> Appended:
+        """Perform a lone append in this thread, if the writer has nothing else to do; else NOT_NOW."""
         aside, writer = call.aside, self.writer
         if aside is None or not writer.try_turn():
             return NOT_NOW
@@ -354,7 +360,9 @@ class Runtime:
         call.commit_point()
         self.feed.expect(job)
         call.after_reply.append(lambda: self.feed.replied(job))
-        self._delivered(*aside(lambda: writer.serve_here(job)))
+        outcomes = aside(lambda: writer.append_here(job))
+        aside.afterwards(writer.store_here, writer.rest_here)
+        self._delivered(*outcomes)
         return outcome()
 
     def stream_at_once(self, call: Call, job: AppendJob) -> Appended:

@@ -25,6 +25,15 @@ def start_quietly(arguments: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
+def open_binary_pipes() -> None:
+    """Let bytes pass stdin and stdout as they are: one system changes line ends unless it is told not to."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (0, 1):
+            msvcrt.setmode(fd, os.O_BINARY)
+
+
 def be_nice() -> None:
     """Let other processes go first, where the system knows of such a thing."""
     if hasattr(os, "nice"):

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import stat
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lockstitch.operations.call import Aside
 from lockstitch.rpc.doorstep import Opening, read
@@ -26,6 +28,9 @@ INPUT_LIMIT = 64 * 1024 * 1024
 
 _MOMENT = 0.02
 """Seconds within which the thread hands over what it has read."""
+
+_SOON_MS = 1
+"""For so long the thread looks out for the next request before it rests."""
 
 _COST = 1024
 """What a message costs in memory beside its bytes."""
@@ -61,7 +66,10 @@ class Intake:
         self._deliver = deliver
         self._on_end = on_end
         self._floor = floor
-        self._can_listen = floor is not None
+        self._aside = _Aside(self) if floor is not None and _can_be_waited_for(descriptor) else None
+        self._poll = _poll_of(descriptor) if self._aside is not None else None
+        self._finish: Callable[[], None] | None = None
+        self._rest: Callable[[], None] | None = None
         self._batches: deque[list[bytes | Fault]] = deque()
         self._delivery_is_due = False
         self._read = 0  # counted by who reads
@@ -123,15 +131,27 @@ class Intake:
             if self._is_full:
                 self._wait_for_room()
                 continue
+            if self._rest is not None and not self._comes_soon():
+                self._rest_now()
             data = read(self._descriptor)
             if self._stopped:
-                return
+                break
             if data:
                 self._serve(framer.feed(data))
             else:
                 self._post(framer.finish())
                 self._at_end = True
                 self._from_thread(self._on_end)
+        self._rest_now()
+
+    def _comes_soon(self) -> bool:
+        """Whether there is input within a moment: a host that waits for each reply sends the next request then."""
+        return self._poll is not None and not self._stopped and bool(self._poll.poll(_SOON_MS))
+
+    def _rest_now(self) -> None:
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest()
 
     def _wait_for_room(self) -> None:
         self._room.clear()
@@ -146,30 +166,37 @@ class Intake:
         if not messages:
             return
         if floor is None or self._batches or not floor.acquire(blocking=False):
+            self._rest_now()
             self._post(messages)
             return
+        rest, self._rest = self._rest, None
         try:
             self._count(messages)
-            self._deliver(messages, self._step_aside if self._can_listen else None)
+            self._deliver(messages, self._aside)
         except Exception:  # as the loop does it with a callback
             _log.exception("serving input")
         finally:
             floor.release()
+            finish, self._finish = self._finish, None
+            if finish is not None:
+                finish()
+            if rest is not None and self._rest is None:
+                rest()
 
-    def _step_aside(self, work: Callable[[], T]) -> T:
+    def step_aside(self, work: Callable[[], T]) -> T:
         """Give the floor up for something that waits for a disk; the loop listens meanwhile."""
         assert self._floor is not None
-        try:
-            self._loop.add_reader(self._descriptor, self._listen)
-        except (OSError, NotImplementedError):
-            self._can_listen = False  # a file: it cannot be waited for. This one time nobody listens
+        self._loop.add_reader(self._descriptor, self._listen)
         self._floor.release()
         try:
             return work()
         finally:
             self._floor.acquire()
-            if self._can_listen:
-                self._loop.remove_reader(self._descriptor)
+            self._loop.remove_reader(self._descriptor)
+
+    def afterwards(self, finish: Callable[[], None], rest: Callable[[], None]) -> None:
+        """See operations.call.Aside. With the floor, in the thread."""
+        self._finish, self._rest = finish, rest
 
     def _listen(self) -> None:
         """The loop reads, for once: the thread is at the disk."""
@@ -206,3 +233,28 @@ class Intake:
         self._delivery_is_due = False
         for _ in range(len(self._batches)):
             self._deliver(self._batches.popleft(), None)
+
+
+class _Aside:
+    """How what is served in the input thread steps aside."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.afterwards = intake.afterwards
+
+    def __call__(self, work: Callable[[], T]) -> T:
+        return self._intake.step_aside(work)
+
+
+def _can_be_waited_for(descriptor: int) -> bool:
+    """Whether an event loop can listen to it: a pipe, a socket or a terminal, no file."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+
+
+def _poll_of(descriptor: int) -> Any:
+    import select
+
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return poll

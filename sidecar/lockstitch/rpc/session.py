@@ -354,7 +354,7 @@ class Session:
     def _serve_at_once(self, request: Request) -> bool:
         """Serve a request that nothing is before, if it need not wait for anybody: without a task, which is cheaper."""
         if self._aside is not None:
-            request.aside = self._step_aside
+            request.aside = _Aside(self._aside, self._step_aside)
         outcome = self._dispatcher.run_at_once(request.method, request)
         request.aside = None
         if outcome is NOT_NOW:
@@ -363,10 +363,9 @@ class Session:
         self._finish(request, outcome)
         return True
 
-    def _step_aside(self, work: Callable[[], T]) -> T:
+    def _step_aside(self, aside: Aside, work: Callable[[], T]) -> T:
         """Let everybody else go on while this thread waits for the disk."""
-        aside, self._aside = self._aside, None
-        assert aside is not None
+        self._aside = None
         self._receiving = False
         self._connection.flush()
         try:
@@ -460,6 +459,19 @@ class Session:
     def _note_change(self) -> None:
         if self._change is not None and not self._change.done():
             self._change.set_result(None)
+
+
+class _Aside:
+    """The way to step aside that one request gets, once."""
+
+    __slots__ = ("_aside", "_step", "afterwards")
+
+    def __init__(self, aside: Aside, step: Callable[[Aside, Callable[[], Any]], Any]) -> None:
+        self._aside, self._step = aside, step
+        self.afterwards = aside.afterwards
+
+    def __call__(self, work: Callable[[], T]) -> T:
+        return self._step(self._aside, work)
 
 
 _DUPLICATE = refuse("invalidRequest", "A request with this id is still running.")

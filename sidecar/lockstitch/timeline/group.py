@@ -302,7 +302,7 @@ def appended(batch: Batch, admission: Admission, first: int, made: EncodedAppend
     """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
     thread_id = batch.state.thread.thread_id
     answers, repeated = admission.answers, 0
-    if made is not None and answers == list(range(len(made.lines))):  # almost always
+    if made is not None and answers == list(range(len(made.lengths))):  # almost always
         events = events_of_append(thread_id, made)
     else:
         events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])

@@ -16,6 +16,8 @@ import apsw
 from lockstitch.errors import StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.locks import FileLock
+from lockstitch.timeline.admission import Surroundings
+from lockstitch.timeline.batch import Batch
 from lockstitch.timeline.database import DamagedDatabaseError, Database, database_errors
 from lockstitch.timeline.hot import HotThreads
 from lockstitch.timeline.place import Place, damaged_database
@@ -66,6 +68,22 @@ class Held:
     @property
     def rows(self) -> StoredRows:
         return WriterRows(self)
+
+    def surroundings(self, batch: Batch) -> Surroundings:
+        place = self.place
+        return Surroundings(
+            place.boot_id,
+            place.boots.is_alive,
+            place.now,
+            batch.read_line,
+            place.diff_of(batch.state.thread.thread_id),
+            place.artifact_of,
+            place.spill_of(batch.state.thread.thread_id),
+        )
+
+    @property
+    def hot(self) -> HotThreads:
+        return self._hot
 
     def _enter(self) -> None:
         """Take the write lock and begin the transaction. Raises StorageError; then nothing is held."""

@@ -15,7 +15,7 @@ import msgspec
 
 from lockstitch.data_root import DataRoot, RolloutPlace
 from lockstitch.platform.files import write_all
-from lockstitch.platform.program import be_nice
+from lockstitch.platform.program import be_nice, open_binary_pipes
 from lockstitch.timeline.read_up import Prepared, prepare
 
 VERB = "read-rollouts"
@@ -32,6 +32,7 @@ def run(arguments: list[str]) -> int:
     """Serve until stdin ends. `arguments`: the data root, and the ids that it has."""
     root, root_ids = DataRoot(Path(arguments[0])), frozenset(arguments[1:])
     be_nice()
+    open_binary_pipes()
     try:
         while (message := read_message(0)) is not None:
             made = encode(

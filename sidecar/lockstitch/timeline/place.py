@@ -18,6 +18,8 @@ from lockstitch.timeline.checkpoints import DiffOf
 from lockstitch.timeline.rows import ThreadRow
 from lockstitch.timeline.times import Clock, text_of
 
+HOLD_SECONDS = 0.02
+
 
 class Place(msgspec.Struct):
     """One process on one data root."""
@@ -36,6 +38,8 @@ class Place(msgspec.Struct):
     clock: Clock = msgspec.field(default_factory=Clock)
     lock_seconds: float = 10.0
     """How long a change waits for the write lock."""
+    hold_seconds: float = HOLD_SECONDS
+    """For how long lone appends that follow each other may keep the lock, and leave their rows uncommitted."""
     read_only: bool = False
     root_ids: frozenset[str] = frozenset()
     """The ids of this data root; empty: not known, and then every link to a workspace counts."""

@@ -107,9 +107,12 @@ class Reader:
         self._idle: queue.LifoQueue[Database] = queue.LifoQueue()
         self._closed = False
         self._lock = threading.Lock()
+        self.before: Callable[[], None] = lambda: None
+        """Called before each look, in its thread: makes visible what is to be seen."""
 
     def run(self, read: Callable[[View], T]) -> T:
         """Call `read` within one read transaction. Raises DamagedDatabaseError if the projection must be rebuilt."""
+        self.before()
         with self._borrowed() as database, database_errors(self._root.timeline):
             connection = database.connection
             connection.execute("BEGIN")

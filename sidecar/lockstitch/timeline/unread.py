@@ -18,6 +18,7 @@ import msgspec
 
 from lockstitch.codec import ParseError
 from lockstitch.data_root import DataRoot, RolloutPlace
+from lockstitch.platform.files import open_private
 from lockstitch.rollout.line import LOOK_BACK, Line, is_sound, parse_line, previous_sum_at
 from lockstitch.rollout.tail import ReadAt, reader
 from lockstitch.timeline.database import Connection
@@ -29,6 +30,9 @@ _HEAD_BYTES = 4096
 _TAIL_BYTES = 16 << 10
 _MOST_BYTES = 128 << 10
 """So much of a file is read at either end, if its line there is longer."""
+
+_MORE = 16
+"""A page whose filter few threads pass may need so many times more of them."""
 
 _COLUMNS = "thread_no, thread_id, path, archived, size, created_at, updated_at"
 _EARLIEST, _LATEST = -(1 << 62), 1 << 62
@@ -43,9 +47,10 @@ _BOUNDS = {
 class UnreadError(Exception):
     """What is asked for needs threads that are not read yet: these, or all."""
 
-    def __init__(self, thread_ids: list[str] | None) -> None:
+    def __init__(self, thread_ids: list[str] | None, at_first: int = 1) -> None:
+        """`at_first`: so many of them, from the first on, are surely needed; the others if these are not enough."""
         super().__init__("threads that are not read yet")
-        self.thread_ids = thread_ids
+        self.thread_ids, self.at_first = thread_ids, at_first
 
 
 class Ends(msgspec.Struct, frozen=True, gc=False):
@@ -59,7 +64,7 @@ class Ends(msgspec.Struct, frozen=True, gc=False):
 def ends_of(root: DataRoot, place: RolloutPlace) -> Ends:
     """Read both ends of a rollout; of one that cannot be opened nothing is known."""
     try:
-        fd = os.open(root.resolved(place.path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        fd = open_private(root.resolved(place.path), os.O_RDONLY)
     except OSError:
         return Ends(0)
     try:
@@ -222,7 +227,8 @@ def require_page(
         where.append(f"{near}{'>=' if descending else '<='}?")
         values.append(last)
     found = connection.execute(
-        f"SELECT thread_id FROM unread WHERE {' AND '.join(where)} ORDER BY {near} {order} LIMIT ?", (*values, limit)
+        f"SELECT thread_id FROM unread WHERE {' AND '.join(where)} ORDER BY {near} {order} LIMIT ?",
+        (*values, limit * _MORE),
     ).fetchall()
     if found:
-        raise UnreadError([thread_id for (thread_id,) in found])
+        raise UnreadError([thread_id for (thread_id,) in found], limit)

@@ -23,8 +23,7 @@ from msgspec.structs import replace
 from lockstitch.errors import LockstitchError, NotFoundError, StorageError
 from lockstitch.platform import faults
 from lockstitch.platform.at_once import AtOnce
-from lockstitch.timeline.admission import Admission, Surroundings
-from lockstitch.timeline.batch import Batch
+from lockstitch.timeline.admission import Admission
 from lockstitch.timeline.database import DamagedDatabaseError, database_errors
 from lockstitch.timeline.group import Group, appended
 from lockstitch.timeline.held import Held
@@ -63,6 +62,18 @@ class Writer(Held):
         self._turn = threading.Lock()
         """Held by who serves a group."""
         self._sleeps_long = False
+        self._using = threading.Lock()
+        """Held by who uses the database while lone appends leave rows uncommitted."""
+        self._holds = False
+        """The lock is kept from one lone append to the next, since `_holds_since` on the monotonic clock."""
+        self._holds_since = 0.0
+        self._held_threads: set[str] = set()
+        self._held_failed = False
+        self._uncommitted = False
+        """A transaction is open for lone appends."""
+        self._rows_wait = False
+        """Rows of appends that are answered, or will be at once, wait for `store_here` or for their commit."""
+        self._unstored: Group | None = None
         self._thread = threading.Thread(target=self._run, name="lockstitch-writer", daemon=True)
         self._happenings: list[Happening] = []
         self._answers: list[Callable[[], None]] = []
@@ -106,6 +117,8 @@ class Writer(Held):
             with self._turn:
                 if _STOP in group:
                     running = False
+                with self._using:
+                    self._end_hold()
                 jobs: list[Job[Any]] = [job for job in group if job is not _STOP and job is not _LOOK]
                 asked = len(jobs)
                 self._serve_group([job for job in jobs if not job.cancelled], flush_all=not running)
@@ -146,7 +159,7 @@ class Writer(Held):
 
     # -- in the place of the thread ---------------------------------------------------------------------------
     def try_turn(self) -> bool:
-        """Whether the thread has nothing to do; then it does nothing until `serve_here` or `stream_here` is done."""
+        """Whether the thread has nothing to do; then it does nothing until one of the following is done."""
         return not self.pending and not self._stopped and self._turn.acquire(blocking=False)
 
     def wait_turn(self) -> None:
@@ -159,6 +172,8 @@ class Writer(Held):
     def serve_here(self, job: Job[Any]) -> Outcomes:
         """Serve a lone job in the calling thread: the way to the other one and back takes as long as the job itself."""
         try:
+            with self._using:
+                self._end_hold()
             self._serve_group([job], flush_all=False)
             if self._database is not None and self._database.wants_checkpoint:
                 self._queue.put(_LOOK)
@@ -166,11 +181,132 @@ class Writer(Held):
         finally:
             self._turn.release()
 
+    def append_here(self, job: AppendJob) -> Outcomes:
+        """Write a lone append in the calling thread: it is answered once its lines are durable.
+
+        Its rows follow with `store_here`, which has to come next in the same thread, and are committed with those of
+        appends that come soon after it, by `rest_here` at the latest.
+        """
+        self._using.acquire()
+        if self._holds and time.monotonic() - self._holds_since > self.place.hold_seconds:
+            self._end_hold()
+        usual = self.behind or self._damaged or not self.place.hold_seconds
+        if usual or not self._serve_lone(job):
+            self._end_hold()
+            self._serve_group([job], flush_all=False)
+        return self._served()
+
+    def store_here(self) -> None:
+        """Store the rows of the append that was just answered."""
+        try:
+            group, self._unstored = self._unstored, None
+            if group is not None:
+                self._store_lone(group)
+        except BaseException:
+            log.exception("the writer failed")
+            self._drop_database()
+            self._end_hold()
+        finally:
+            self._using.release()
+            self._turn.release()
+
+    def rest_here(self) -> None:
+        """No append has followed for a moment: commit, and let others have the lock."""
+        if self._turn.acquire(blocking=False):  # else the thread does it
+            try:
+                with self._using:
+                    self._end_hold()
+            finally:
+                self._turn.release()
+
+    def settle(self) -> None:
+        """Make the rows of every append that is answered visible to readers. In a reader's thread.
+
+        Waits for no disk: while an append waits for it, the rows of those before it can be committed.
+        """
+        if self._rows_wait:
+            with self._using:
+                if self._uncommitted:
+                    self._commit_held()
+                self._rows_wait = False
+
+    def _serve_lone(self, job: AppendJob) -> bool:
+        """Write an append; False if it has to be judged again in the usual way."""
+        if not self._holds:
+            try:
+                self._enter()
+            except BaseException as error:
+                self.fail(job, error)
+                return True
+            self._holds, self._uncommitted, self._holds_since = True, True, time.monotonic()
+        elif not self._uncommitted:
+            self._begin_transaction()
+            self._uncommitted = True
+        group = Group(self)
+        try:
+            group.admit(job)
+        except BaseException as error:
+            self._damaged = isinstance(error, DamagedDatabaseError)
+            group.undo(None if self._damaged else error)
+            self._drop_database()
+            return not self._damaged
+        self._using.release()
+        try:
+            group.write()
+        finally:
+            self._using.acquire()
+        self._rows_wait = True
+        group.answer()
+        self._unstored = group
+        return True
+
+    def _store_lone(self, group: Group) -> None:
+        if not self._uncommitted:  # a reader has committed what was before
+            self._begin_transaction()
+            self._uncommitted = True
+        self._held_threads |= group.thread_ids
+        group.store()
+        if group.behind:
+            self._held_failed = True
+            self._end_hold()
+
+    def _commit_held(self) -> None:
+        self._uncommitted = False
+        try:
+            self._commit()
+        except (DamagedDatabaseError, StorageError, OSError, apsw.Error) as error:
+            log.warning("the database did not commit, its rollouts will be read again: %s", type(error).__name__)
+            self._held_failed = True
+
+    def _end_hold(self) -> None:
+        """Commit what lone appends left and release the lock, if it is held for them."""
+        if not self._holds:
+            return
+        threads, failed = self._held_threads, self._held_failed or self._database is None
+        self._holds, self._held_threads, self._held_failed = False, set(), False
+        if self._uncommitted:
+            self._uncommitted = False
+            failed = not self._leave() or failed
+        else:
+            self._lock.release()
+            self._hot.trim()
+        if failed and threads:
+            self._drop_database()
+            self._lag(threads)
+        self._rows_wait = False
+        if self._database is not None and self._database.wants_checkpoint:
+            self._queue.put(_LOOK)
+
     def stream_here(self, job: AppendJob) -> Outcomes | None:
         """Take streamed text in, if that needs no disk."""
         try:
-            if not self._take_delta(job):
+            if not self._using.acquire(blocking=False):
                 return None
+            try:
+                if not self._take_delta(job):
+                    return None
+            finally:
+                self._using.release()
             if self._sleeps_long:
                 self._sleeps_long = False
                 self._queue.put(_LOOK)  # it has to know when the text is due
@@ -345,7 +481,7 @@ class Writer(Held):
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
         batch = self._hot.find(job.thread_id)
-        if batch is None or not self._hot.is_fresh() or batch.state.thread.open_turn_no is None:
+        if batch is None or not (self._holds or self._hot.is_fresh()) or batch.state.thread.open_turn_no is None:
             return False
         admission = Admission(batch.state, self.surroundings(batch), batch.segments)
         try:
@@ -358,22 +494,6 @@ class Writer(Held):
         self.answer(job, appended(batch, admission, 0))
         self.happened(Streamed(job.thread_id, admission.streamed(), job if job.wait_for_reply else None))
         return True
-
-    def surroundings(self, batch: Batch) -> Surroundings:
-        place = self.place
-        return Surroundings(
-            place.boot_id,
-            place.boots.is_alive,
-            place.now,
-            batch.read_line,
-            place.diff_of(batch.state.thread.thread_id),
-            place.artifact_of,
-            place.spill_of(batch.state.thread.thread_id),
-        )
-
-    @property
-    def hot(self) -> HotThreads:
-        return self._hot
 
 
 def _ending() -> StorageError:
