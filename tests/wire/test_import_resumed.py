@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from tests.wire.cli_scene import Root
 from tests.wire.host import Host
 from tests.wire.test_conversation_import import COMMIT, SCAN, Transcript, added, commit, read, result
 
@@ -187,3 +188,17 @@ def test_a_source_that_changed_says_so(host: Host, tmp_path: Path, number: int, 
     assert (found["status"], found["error"]["reason"]) == ("failed", "sourceChanged")
     assert "replaceExisting" in found["error"]["message"]
     assert read(host, source.session) == before
+
+
+def test_the_command_line_says_where_a_session_goes_on_from(tmp_path: Path) -> None:
+    """A folder of a session, its copy and the copy's: each comes in behind the one before, and says which that is."""
+    source = original(tmp_path / "home")
+    copy = resumed(source)
+    go_on(copy, "more")
+    second = resumed(copy)
+    go_on(second, "most")
+    root = Root(tmp_path / "data", tmp_path)
+    told = root.run("import", str(tmp_path / "home")).out
+    assert told.count("goes on from") == 2
+    assert f"goes on from {source.session[:13]}" in told and f"goes on from {copy.session[:13]}" in told
+    assert f"forked from {copy.session}" in root.run("show", second.session).out

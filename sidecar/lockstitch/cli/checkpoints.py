@@ -108,11 +108,16 @@ async def _file(
     return {
         "path": newest["path"],
         "recorded": len(recorded),
-        "additions": sum(one.get("additions") or 0 for one in recorded),
-        "deletions": sum(one.get("deletions") or 0 for one in recorded),
+        **{name: _sum(name, recorded) for name in ("additions", "deletions")},
         "newestCheckpointId": newest["checkpointId"],
         "state": state,
     }
+
+
+def _sum(name: str, recorded: list[dict[str, Any]]) -> int | None:
+    """How many lines came or went in all, as far as it is known; None if it is of no change."""
+    known = [one[name] for one in recorded if one.get(name) is not None]
+    return sum(known) if known else None
 
 
 def by_file(checkpoints: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

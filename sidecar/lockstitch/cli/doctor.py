@@ -210,7 +210,8 @@ def _lost_lines(lost: list[dict[str, Any]], terminal: Terminal) -> list[str]:
         if not one["found"]:
             text = "If it was moved: `lockstitch call thread/metadata/update` with `workspace` links a thread anew."
         elif len(one["found"]) == 1:
-            text = f"It seems to be {one['found'][0]} now: `lockstitch doctor --relink` links them."
+            what = "it" if len(one["threadIds"]) == 1 else "them"
+            text = f"It seems to be {one['found'][0]} now: `lockstitch doctor --relink` links {what}."
         else:
             text = f"It may be one of {', '.join(one['found'])}."
         lines += [f"  {line}" for line in wrapped(one_line(text), min(terminal.width, 100) - 2)]

@@ -118,7 +118,7 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
                 thread_id = str(outcome.get("result", {}).get("threadId", ""))
                 _show(outcome, _short(thread_id, known), terminal)
                 known.append(thread_id)
-            progress.step()
+            progress.step(one_line(os.path.basename(outcome["sourcePath"])))
     finally:
         progress.clear()  # Ctrl-C too
     failed = sum(1 for outcome in outcomes if "error" in outcome)
@@ -195,7 +195,7 @@ async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]
         job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
         while job["status"] in ("queued", "running"):
             known = job["progress"]
-            progress.show(known["completedItems"], known["totalItems"], f"{known['phase'].replace('_', ' ')}  {name}")
+            progress.show(name, known["completedItems"], known["totalItems"], known["phase"].replace("_", " "))
             await asyncio.sleep(_LOOK_SECONDS)
             job = (await local.ask("conversationImport/job/read", jobId=job["jobId"]))["job"]
     except LockstitchError as error:
@@ -241,7 +241,7 @@ def _show(outcome: dict[str, Any], thread: str, terminal: Terminal) -> None:
     new = _news(result)
     said = ", ".join(new) if new else "nothing new"
     if result.get("sharedItems"):
-        said += f", goes on from {one_line(result['forkedFromId'])}"
+        said += f", goes on from {one_line(result['forkedFromId'])[:13]}"
     if result.get("damaged"):
         said += f", {counted(result['damaged'], 'unreadable line')}"
     head = padded(one_line(thread), max(_ID_CELLS, cells(one_line(thread))))

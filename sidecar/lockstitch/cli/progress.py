@@ -10,20 +10,24 @@ from lockstitch.cli.text import cut
 
 
 class Progress:
-    """How many of some things are done, and how far the present one is."""
+    """How many of some things are done, and how far those are that are on their way."""
 
     def __init__(self, terminal: Terminal, total: int) -> None:
         self._terminal = terminal
         self._total = total
         self._done = 0
+        self._parts: dict[str, float] = {}
         self._shown = ""
 
-    def show(self, current: int, of: int, what: str) -> None:
-        """Say how far the present one is, if that can be said, and what it is."""
+    def show(self, name: str, current: int, of: int, doing: str) -> None:
+        """Say how far one of them is, if that can be said; of several on their way the first one is named."""
         if not self._terminal.is_terminal:
             return
-        part = min(1.0, current / of) if of else 0.0
-        whole = (self._done + part) / max(1, self._total)
+        self._parts[name] = min(1.0, current / of) if of else 0.0
+        if name != next(iter(self._parts)):
+            return
+        what = f"{doing}  {name}"
+        whole = min(1.0, (self._done + sum(self._parts.values())) / max(1, self._total))
         room = max(10, min(30, self._terminal.width // 4))
         filled = int(whole * room)
         counts = f"{self._done}/{self._total}" if self._total > 1 else f"{whole * 100:3.0f} %"
@@ -33,8 +37,9 @@ class Progress:
             self._shown = line
             self._terminal.again(line)
 
-    def step(self) -> None:
-        """One more is done."""
+    def step(self, name: str) -> None:
+        """One more is done: this one."""
+        self._parts.pop(name, None)
         self._done += 1
 
     def clear(self) -> None:

@@ -79,6 +79,8 @@ def heading(thread: dict[str, Any], terminal: Terminal) -> list[str]:
     ]
     if thread["cwd"]:
         lines.append(terminal.paint(cut(f"in {one_line(thread['cwd'])}", width), "dim"))
+    if thread.get("forkedFromId"):
+        lines.append(terminal.paint(cut(f"forked from {one_line(thread['forkedFromId'])}", width), "dim"))
     if thread.get("partial"):
         text = "Parts of this thread are lost: `lockstitch doctor` says what was set aside."
         lines += [terminal.paint(line, "red") for line in wrapped(text, width)]

@@ -84,6 +84,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]], *, li
         client_version=facts["version"],
         source="subagent" if agent else facts["entrypoint"],
         git={"branch": branch} if (branch := facts["gitBranch"]) else {},
+        form="sidechain" if sidechain else "",
         first_turn_id=first_turn if first_turn is not None and is_id(first_turn) else None,
         parent_thread_id=parent if parent is not None and is_thread_id(parent) else None,
     )

@@ -58,6 +58,7 @@ def describe_plain(path: Path, size: int, head: Iterable[dict[str, Any]]) -> Sou
         created_at=created,
         updated_at=created,
         model=next((model for line in lines if (model := string(line.get("model")))), None),
+        form="plain",
     )
 
 
@@ -101,6 +102,7 @@ def describe_thread(path: Path, size: int, head: Iterable[dict[str, Any]]) -> So
         },
         parent_thread_id=_parent(meta),
         archived="archived_sessions" in path.parts,
+        form="bare" if bare else "",
         base=mapping(meta.get("history_base")) or None,
         begun_at=timestamp(first.get("timestamp")) or created,
     )

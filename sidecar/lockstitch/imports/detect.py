@@ -42,19 +42,22 @@ _PACKED = (
 _SUPPORTED = "Codex rollouts (0.20 and later), Claude Code transcripts, and Gemini CLI sessions"
 
 
-def open_source(path: Path) -> SourceReading:
-    """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead."""
-    thread = with_earlier_files(describe(path), describe)
+def open_source(path: Path, described: SourceThread | None = None) -> SourceReading:
+    """Open a session file for reading. Raises NotFoundError, or InvalidError naming what it is instead.
+
+    `described`: what `describe` said of it, which is asked again if the file was written since.
+    """
+    if described is not None:
+        found = _regular(path)
+        if (found.st_size, found.st_mtime_ns) != (described.size, described.stamp):
+            described = None
+    described = described or describe(path)
+    thread = with_earlier_files(described, describe)
     if thread.client == "gemini":
         return GeminiReading(_with_document(thread))
-    head = read_head(thread.files[0])
-    if thread.client == "codex":
-        first = next(head)
-        if codex_head.is_plain(first):
-            return PlainReading(thread)
-        return CodexReading(thread, bare=codex_head.is_bare(first))
-    first = next((line for line in head if claude_head.is_conversation(line)), dict[str, Any]())
-    return ClaudeReading(thread, sidechain=first.get("isSidechain") is True)
+    if thread.client == "claude":
+        return ClaudeReading(thread, sidechain=thread.form == "sidechain")
+    return PlainReading(thread) if thread.form == "plain" else CodexReading(thread, bare=thread.form == "bare")
 
 
 def _with_document(thread: SourceThread) -> SourceThread:
@@ -80,15 +83,23 @@ def _document(path: Path) -> Document | None:
 
 def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> SourceThread:
     """The thread of a file from its first lines, as many as that takes; raises InvalidError where no reader fits."""
-    head = read_head(path, lines=lines, size=size)
-    seen: list[dict[str, Any]] = []
     found = _regular(path)
-    if (tool := _name_of_elements(path)) is not None:
-        raise _refuse(
-            path, f"a JSON array of {tool} lines: write its elements one a line, as {tool} does (jq -c '.[]')"
-        )
-    if (document := _described_document(path, found.st_size, size)) is not None:
-        return document
+    with path.open("rb") as file:
+        looks_like_one, is_array = is_document(file), _begins_with(file, b"[")
+        if is_array and (tool := _name_of_elements(path)) is not None:
+            raise _refuse(
+                path, f"a JSON array of {tool} lines: write its elements one a line, as {tool} does (jq -c '.[]')"
+            )
+        thread = _described_document(path, found.st_size, size) if looks_like_one else None
+        if thread is None:
+            file.seek(0)
+            thread = _describe_lines(path, found, _objects(file, lines, size), lines if found.st_size <= size else 0)
+    return replace(thread, stamp=found.st_mtime_ns)
+
+
+def _describe_lines(path: Path, found: os.stat_result, head: Iterator[dict[str, Any]], lines: int) -> SourceThread:
+    """The thread of a file of lines. `lines`: how many `head` gives at most; 0 if the file may have more in them."""
+    seen: list[dict[str, Any]] = []
     for line in head:
         seen.append(line)
         if codex_head.is_codex(line) if len(seen) == 1 else codex_head.is_late_head(line):
@@ -96,9 +107,7 @@ def describe(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> 
         if gemini_head.is_head(line) and not claude_head.is_claude(line):
             return gemini_head.describe_lines(path, found.st_size, chain([line], head))
         if claude_head.is_claude(line):
-            thread = claude_head.describe_thread(
-                path, found.st_size, chain(seen, head), lines=lines if found.st_size <= size else 0
-            )
+            thread = claude_head.describe_thread(path, found.st_size, chain(seen, head), lines=lines)
             if thread is not None:
                 return thread
             raise _refuse(path, "a Claude Code transcript without a message")
@@ -125,9 +134,6 @@ def _regular(path: Path) -> os.stat_result:
 
 def _described_document(path: Path, size: int, head_bytes: int) -> SourceThread | None:
     """The thread of a document, from its beginning where that tells enough."""
-    with path.open("rb") as file:
-        if not is_document(file):
-            return None
     found = read_document(path, head_bytes) if size > head_bytes else None
     # Without an id in front of the messages it stands behind them.
     if found is not None and found.has_list and gemini_head.is_head(found.head):
@@ -141,14 +147,13 @@ def _refuse(path: Path, found: str) -> InvalidError:
     return InvalidError(message, errors=[{"path": "sourcePath", "message": message}])
 
 
-def read_head(path: Path, *, lines: int = HEAD_LINES, size: int = HEAD_BYTES) -> Iterator[dict[str, Any]]:
-    """The objects among the first lines of a file, read as they are asked for; damaged ones left out."""
-    _regular(path)
-    with path.open("rb") as file:
-        yield from _objects(file, lines, size)
+def _begins_with(file: BinaryIO, mark: bytes) -> bool:
+    file.seek(0)
+    return file.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(mark)
 
 
 def _objects(file: BinaryIO, lines: int, size: int) -> Iterator[dict[str, Any]]:
+    """The objects among the first lines of a file, read as they are asked for; damaged ones left out."""
     for count, line in enumerate(read_lines(file, chunk_bytes=CHUNK_BYTES), 1):
         if isinstance(line, SourceLine) and (record := mapping(line.value)):
             yield record
@@ -195,10 +200,7 @@ def _name_document(path: Path) -> str:
 
 
 def _name_of_elements(path: Path) -> str | None:
-    """Whose lines somebody put into an array, if the file is one."""
-    with path.open("rb") as file:
-        if not file.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-            return None
+    """Whose lines somebody put into an array."""
     found = read_document(path, HEAD_BYTES)
     lines = [] if found is None else found.lines[:HEAD_BYTES].split(b"\n", SNIFFED_LINES)[:SNIFFED_LINES]
     for line in lines:

@@ -42,6 +42,10 @@ class SourceThread:
     git: dict[str, str] = field(default_factory=dict[str, str])
     """sha, branch, originUrl."""
     parent_thread_id: str | None = None
+    stamp: int = 0
+    """When the file was last written, as the disk says, in nanoseconds."""
+    form: str = ""
+    """Which of a tool's forms the file has, where they are read differently (bare, plain, sidechain)."""
     first_turn_id: str | None = None
     """The turn that the session begins with, where its id is the source's: sessions that begin alike share it."""
     archived: bool = False

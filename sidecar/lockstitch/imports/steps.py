@@ -95,6 +95,8 @@ class Steps:
     """Other threads hold a part of the conversation."""
     thread_id: str | None = None
     """The thread's id where it is not the session's."""
+    described: SourceThread | None = None
+    """What was found out about the source when it was offered."""
     thread: SourceThread = field(init=False)
     started_at: str = ""
     """When the thread began; known with the first step."""
@@ -105,7 +107,7 @@ class Steps:
 
     def open(self) -> bool:
         """Open the source; False if the thread holds all of it. Raises LockstitchError, also where it has changed."""
-        reading = open_source(self.path)
+        reading = open_source(self.path, self.described)
         self.thread = reading.thread
         if self.thread_id is not None:
             self.thread = replace(self.thread, source_thread_id=self.thread_id)

@@ -38,7 +38,7 @@ def append_at_once(runtime: Runtime, call: Call, params: AppendParams | PlainApp
         return NOT_NOW
     else:
         events = incoming_events(params.runtime_events, params.turn_id)
-        if _large(events):
+        if not params.is_checked and _large(events):
             return NOT_NOW
         if not types.isdisjoint(FILE_EVENTS):
             return _files_at_once(runtime, call, params, events)
@@ -87,7 +87,7 @@ async def append(runtime: Runtime, call: Call, params: AppendParams | PlainAppen
 
 def _job(runtime: Runtime, call: Call, thread_id: str, events: list[Incoming], *, deltas: bool = False) -> AppendJob:
     """`deltas`: streamed text only, which may wait in its segment."""
-    has_deltas = deltas or any(event.type in DELTAS for event in events)
+    has_deltas = deltas or not DELTAS.keys().isdisjoint([event.type for event in events])
     return runtime.job(
         AppendJob,
         thread_id=thread_id,

@@ -14,7 +14,7 @@ from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, e
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.incoming import Incoming
-from lockstitch.timeline.plain_items import PlainItem, PlainTurnStart, may_nest, plain_item, plain_payload
+from lockstitch.timeline.plain_items import PlainDelta, PlainItem, PlainTurnStart, may_nest, plain_item, plain_payload
 from lockstitch_protocol.ids import are_ids
 
 WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
@@ -60,6 +60,8 @@ class PlainAppend(msgspec.Struct):
     runtime_events: list[PlainEvent | Incoming]
     turn_id: str | None
     durability: Literal["sync", "buffered"] | None
+    is_checked: bool
+    """Each event is an Incoming, and none of them holds what is too large for a line."""
 
 
 def plain_append(sent: SentAppend) -> PlainAppend | None:
@@ -67,6 +69,7 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
     events: list[PlainEvent | Incoming] = []
     turn_id = sent.turn_id
     ids: list[str] = []
+    is_checked = True
     for event in sent.runtime_events:
         payload, type_, event_id, item_id = event.payload, event.type, event.event_id, event.item_id
         bare = event_id is None and event.at is None
@@ -86,12 +89,17 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
         elif len(payload) > _SHORT and not is_shallow(payload, _ABOVE):
             return None
         elif bare and item_id is None and (brief := plain_payload(type_, payload)) is not None:
-            if type(brief) is PlainTurnStart:
+            if type(brief) is PlainDelta:
+                ids.append(brief.itemId)
+                streamed = {"itemId": brief.itemId, "delta": brief.delta}
+                events.append(Incoming(type_, streamed, turn_id, brief.itemId))
+            elif type(brief) is PlainTurnStart:
                 ids.append(brief.turnId)
                 events.append(Incoming(type_, {"turnId": brief.turnId}, turn_id or brief.turnId))
             else:
                 events.append(Incoming(type_, _EMPTY, turn_id, None, None, None, None, None, encode(brief)))
             continue
+        is_checked = False
         value: Any = {}
         if payload:
             try:
@@ -103,7 +111,7 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
         events.append(PlainEvent(type_, cast("dict[str, Any]", value), event_id, item_id, event.at, item))
     if not are_ids(ids):
         return None
-    return PlainAppend(sent.session_id, events, turn_id, sent.durability)
+    return PlainAppend(sent.session_id, events, turn_id, sent.durability, is_checked)
 
 
 _EMPTY: dict[str, Any] = {}

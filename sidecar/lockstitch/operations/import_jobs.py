@@ -224,7 +224,9 @@ class _Run:
         thread_id = None if self._thread_id == source.source_thread_id else self._thread_id
         # Contents of an imported thread lie in the data root: it has no workspace until it is linked to one.
         sidecar = runtime.contents.sidecar(None)
-        return Steps(source.path, stored, sidecar, runtime.contents, unshared=unshared, thread_id=thread_id)
+        return Steps(
+            source.path, stored, sidecar, runtime.contents, unshared=unshared, thread_id=thread_id, described=source
+        )
 
     async def _branch(self, changed: ConflictError, stored: Stored | None) -> str | None:
         """The thread for what a second file of the session holds behind the lines that both have.

@@ -63,16 +63,25 @@ class Encoded(msgspec.Struct, frozen=True, gc=False):
 
 
 class EncodedAppend(msgspec.Struct, frozen=True):
-    """The lines of one append: each of `lines`, with its LF, begins with its head and then its payload.
+    """The lines of one append, one after the other.
 
     Lists side by side and not a list of Encoded: for a large append that saves a seventh of making the lines.
     """
 
-    lines: list[bytes]
+    chunks: list[bytes]
+    """Joined they are the bytes of all lines."""
+    lengths: list[int]
+    """Of each line, with its LF."""
     heads: list[bytes]
+    """What of each line stands before its payload."""
     payloads: list[bytes]
     sum: bytes
     """The sum of the last line."""
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Each line, with its LF."""
+        return b"".join(self.chunks).splitlines(keepends=True)
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -98,7 +107,7 @@ _parse = decoder(Line)
 def encode_line(sequence: int, draft: Draft, previous_sum: bytes, *, more: int = 0, req: str | None = None) -> Encoded:
     """Make the line of one event. `more` is how many lines of the same append follow it."""
     made = _chained(_heads(sequence, (draft,)), (draft,), [_tail(draft, more, req)], previous_sum)
-    return Encoded(made.lines[0], made.sum, made.heads[0], draft.payload)
+    return Encoded(b"".join(made.chunks), made.sum, made.heads[0], draft.payload)
 
 
 def encode_append(
@@ -117,11 +126,13 @@ def encode_append(
 
 def _chained(heads: list[bytes], drafts: Sequence[Draft], tails: list[bytes], previous_sum: bytes) -> EncodedAppend:
     payloads = [draft.payload for draft in drafts]
-    lines: list[bytes] = []
+    chunks: list[bytes] = []
+    lengths: list[int] = []
     for summed in map(b"".join, zip(heads, payloads, tails, strict=True)):
         previous_sum = _sum(previous_sum, summed)
-        lines.append(b'%b,"sum":"%b"}\n' % (summed, previous_sum))
-    return EncodedAppend(lines, heads, payloads, previous_sum)
+        chunks += (summed, _SUM_KEY, previous_sum, b'"}\n')
+        lengths.append(len(summed) + SUFFIX_BYTES + 1)
+    return EncodedAppend(chunks, lengths, heads, payloads, previous_sum)
 
 
 def parse_line(data: bytes | memoryview) -> Line:

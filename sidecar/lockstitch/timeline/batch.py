@@ -67,7 +67,7 @@ class Batch:
         thread.last_sum = made.sum.decode()
         self.buffered += at - thread.size
         thread.size = at
-        self._chunks += made.lines
+        self._chunks += made.chunks
         self._joined = None
         return made
 

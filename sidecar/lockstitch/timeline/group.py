@@ -302,14 +302,14 @@ def appended(batch: Batch, admission: Admission, first: int, made: EncodedAppend
     """The answer to an append. Raises DamagedLineError if a repeated event can no longer be read."""
     thread_id = batch.state.thread.thread_id
     answers, repeated = admission.answers, 0
-    if made is not None and answers == list(range(len(made.lines))):  # almost always
+    if made is not None and answers == list(range(len(made.lengths))):  # almost always
         events = events_of_append(thread_id, made)
     else:
         events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])
         repeated = sum(type(answer) is Answer and answer.repeated is not None for answer in answers)
-    return Appended(
-        thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
-    )
+    # Streamed text changes no row yet, and nobody asks for it.
+    thread = copy_of(batch.state.thread) if admission.drafts or repeated else batch.state.thread
+    return Appended(thread_id, events, repeated, thread, admission.open_turn_id, first, admission.drafts)
 
 
 def _event(thread_id: str, batch: Batch, admission: Admission, answer: int | Answer, first: int) -> bytes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lockstitch.rollout.line import Draft, EncodedAppend
+from lockstitch.timeline.new_items import reduce_new_item
 from lockstitch.timeline.payloads import ItemDraft, known_item
-from lockstitch.timeline.reducer import COMPLETED, ITEM_STATUS, MARK_EVERY, USER_MESSAGE, Fact, reduce, remember
-from lockstitch.timeline.rows import MESSAGES, ItemRow, TurnRow
+from lockstitch.timeline.reducer import COMPLETED, ITEM_STATUS, Fact, reduce, remember
+from lockstitch.timeline.rows import ItemRow, TurnRow
 from lockstitch.timeline.state import ThreadState
 
 
@@ -27,14 +28,12 @@ def reduce_append(
 
     `now`: the very string that is the time of those drafts whose time is our own.
     """
-    thread, known, last = state.thread, state.items, len(drafts) - 1
-    sequence, at = thread.last_sequence, thread.size
+    thread, last = state.thread, len(drafts) - 1
+    thread_no, sequence, at = thread.thread_no, thread.last_sequence, thread.size
     turn_id: str | None = None
-    thread_no = thread.thread_no
     turn: TurnRow | None = None
-    for number, draft, head, line in zip(range(last + 1), drafts, made.heads, made.lines, strict=True):
+    for number, draft, head, length in zip(range(last + 1), drafts, made.heads, made.lengths, strict=True):
         sequence += 1
-        length = len(line)
         item = draft if type(draft) is ItemDraft else None
         ours = draft.at is now or (item is not None and item.own)
         if item is not None and item.new_key is not None and ours and (req is None or number < last):
@@ -42,39 +41,17 @@ def reduce_append(
                 turn_id, turn = draft.turn_id, None if draft.turn_id is None else state.turn(draft.turn_id)
                 if turn is not None:
                     state.touch_turn(turn)
-            if turn is not None and item.new_key not in known and (thread.preview or item.kind != USER_MESSAGE):
-                if sequence % MARK_EVERY == 1:
-                    state.add_mark(sequence, at)
-                thread.last_sequence, thread.last_at = sequence, draft.at
-                moment = state.microseconds_of(draft.at)
-                if moment > thread.updated_at:
-                    thread.updated_at = moment
+            if turn is not None:
                 status = COMPLETED if item.status is None else ITEM_STATUS.get(item.status, COMPLETED)
-                item_at = len(head) + len(draft.payload) - 1 - item.item_length
                 row = ItemRow(
-                    thread_no,
-                    turn.turn_no,
-                    sequence,
-                    str(item.item_id),
-                    item.kind,
-                    status,
-                    0,
-                    at,
-                    length - 1,
-                    item_at,
-                    item.item_length,
-                )
-                state.add_item(item.new_key, row)
-                thread.items += 1
-                turn.items += 1
-                if item.kind in MESSAGES:
-                    thread.messages += 1
-                    turn.messages += 1
-                turn.last_sequence = sequence
-                if draft.digest is not None:
-                    remember(state, draft.event_id, draft.digest, sequence, at, length - 1)
-                at += length
-                continue
+                    thread_no, turn.turn_no, sequence, str(item.item_id), item.kind, status, 0,
+                    at, length - 1, len(head) + len(draft.payload) - 1 - item.item_length, item.item_length,
+                )  # fmt: skip
+                if reduce_new_item(state, turn, row, item.new_key, draft.at):
+                    if draft.digest is not None:
+                        remember(state, draft.event_id, draft.digest, sequence, at, length - 1)
+                    at += length
+                    continue
         turn_id = None  # what comes now may change which turn has that id
         reduce(
             state,
