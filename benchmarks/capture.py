@@ -1,4 +1,9 @@
-"""Checkpoints of one changed file in a large workspace, their diffs and their restoring, against a shadow git."""
+"""Checkpoints of one changed file in a large workspace, their diffs and their restoring, against a shadow git.
+
+The tree is as large repositories have it: ten files a folder, three folders deep, ten to three hundred lines; the
+change is an edit of three lines. Git runs as tools run it that keep a repository beside the workspace: three processes
+that look at every file and, by git's default, force no object to the disk. Ours forces contents and line to it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from benchmarks.host import Host
 from benchmarks.measure import Floor, Goal, LeftOut, Row, Sample, at_most, seconds
 
 _FILES = 5000
-_NAME = "folder7/file7.py"
+_NAME = "area0/package0/module0/file7.py"
 
 
 def rows(bench: Bench) -> Iterator[Row | LeftOut]:
@@ -25,14 +30,20 @@ def rows(bench: Bench) -> Iterator[Row | LeftOut]:
         return
     workspace = bench.place / "workspace"
     story = Story(5)
+    lines = [story.text(20, 80) for _ in range(1000)]
     for number in range(_FILES):
-        path = workspace / f"folder{number % 50}" / f"file{number}.py"
+        folder = f"area{number // 500}/package{number // 100 % 5}/module{number // 10 % 10}"
+        path = workspace / folder / f"file{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_text(story))
+        first = number * 7 % 700
+        path.write_text("\n".join(lines[first : first + 10 + number * 13 % 291]) + "\n")
     versions = iter(range(1 << 30))
 
     def change() -> None:
-        (workspace / _NAME).write_text(f"{_text(story)}{next(versions)}\n")
+        edited = (workspace / _NAME).read_text().split("\n")
+        for at in (1, len(edited) // 2, len(edited) - 3):
+            edited[at] = f"edit {next(versions)} of this line"
+        (workspace / _NAME).write_text("\n".join(edited))
 
     with Host(bench.place / "captures") as host:
         git = _ShadowGit(bench)
@@ -124,10 +135,6 @@ def _processor(
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     git = spent.ru_utime + spent.ru_stime - children.ru_utime - children.ru_stime
     return max(used, 1e-2) / count, git / count
-
-
-def _text(story: Story) -> str:
-    return "\n".join(story.text(20, 80) for _ in range(20)) + "\n"
 
 
 class _Files:

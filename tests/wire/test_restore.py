@@ -385,6 +385,36 @@ def test_before_a_turn_keeps_what_the_user_did_between_the_turns(scene: Scene) -
     assert scene.data("a.txt") == b"agent 1\n"
 
 
+def test_before_a_turn_is_before_what_its_commands_did(scene: Scene) -> None:
+    """A capture before a command fixes what was there, the one after it records what the command did."""
+    paths = ["made.txt", "kept.txt", "seen.txt"]
+
+    def capture() -> None:
+        scene.host.call(f"{CHECKPOINT}/capture", sessionId=scene.thread, paths=paths)
+
+    scene.write("seen.txt", b"1\n")
+    scene.write("kept.txt", b"user 1\n")
+    scene.turn()
+    capture()
+    scene.end()
+    scene.write("kept.txt", b"user 2\n")
+    scene.turn()
+    capture()
+    for name in ("seen.txt", "made.txt"):
+        scene.write(name, b"2\n")
+    capture()
+    scene.end()
+    scene.turn()
+    scene.agent("seen.txt", b"3\n")
+    scene.end()
+    assert actions(scene.rewind(scene.turns[2], position="before", dryRun=True)) == {"seen.txt": "write"}
+    done = scene.rewind(scene.turns[1], position="before")
+    assert actions(done) == {"seen.txt": "write", "made.txt": "delete", "kept.txt": "keep"}
+    assert scene.data("seen.txt") == b"1\n" and scene.data("kept.txt") == b"user 2\n"
+    scene.undo(rewindId=done["rewindId"])
+    assert scene.data("seen.txt") == b"3\n" and scene.data("made.txt") == b"2\n"
+
+
 @covers("thread.rolledBack", "thread.rolledForward", "turnActive")
 def test_files_and_conversation_in_one_act(scene: Scene) -> None:
     """Both go back together and come back together; with a turn open neither does."""

@@ -15,6 +15,7 @@ import hashlib
 import os
 import re
 import unicodedata
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -139,11 +140,13 @@ def _components(path: str, style: ModuleType) -> list[str]:
     return ([drive] if drive else []) + [part for part in rest.split("/") if part not in ("", ".")]
 
 
+@lru_cache(maxsize=1024)
 def artifact_id(path: str) -> str:
     """The id of a path's documents: the first 32 hex digits of sha256 over its exact bytes."""
     return hashlib.sha256(exact_bytes(path)).hexdigest()[:32]
 
 
+@lru_cache(maxsize=1024)
 def folder_name(identifier: str) -> str:
     """The name of an id's folder: the id itself where it is safe as a name, else its hash.
 

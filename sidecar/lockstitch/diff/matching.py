@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import msgspec
 
@@ -32,10 +32,8 @@ class Matching(msgspec.Struct, frozen=True):
 
 def match(old: Sequence[Hashable], new: Sequence[Hashable], *, work: int = WORK) -> Matching:
     """The blocks of lines that stay."""
-    numbers: dict[Hashable, int] = {}
-    a = [numbers.setdefault(line, len(numbers)) for line in old]
-    b = [numbers.setdefault(line, len(numbers)) for line in new]
-    search = _Search(a, b, work)
+    numbers = {line: number for number, line in enumerate(dict.fromkeys(chain(old, new)))}
+    search = _Search([numbers[line] for line in old], [numbers[line] for line in new], work)
     search.run()
     return Matching(_joined(search.blocks), search.approximate)
 
@@ -125,27 +123,41 @@ class _Search:
 
 def _unique(lines: list[int], low: int, high: int) -> dict[int, int]:
     """Lines that occur once in lines[low:high], with their places, in order."""
-    places: dict[int, int] = {}
-    repeated: set[int] = set()
-    for index in range(low, high):
-        line = lines[index]
-        if line in places:
-            repeated.add(line)
-        else:
-            places[line] = index
-    for line in repeated:
-        del places[line]
-    return places
+    part = lines[low:high]
+    last = dict(zip(part, range(low, high), strict=True))
+    if len(last) == len(part):
+        return last
+    first = dict(zip(reversed(part), range(high - 1, low - 1, -1), strict=True))
+    return {line: place for line, place in last.items() if first[line] == place}
+
+
+def _runs(pairs: list[tuple[int, int]]) -> list[Block]:
+    """Pairs that follow each other on both sides, as blocks."""
+    blocks: list[Block] = []
+    low_i = low_j = length = 0
+    for i, j in pairs:
+        if i == low_i + length and j == low_j + length:
+            length += 1
+            continue
+        if length:
+            blocks.append((low_i, low_j, length))
+        low_i, low_j, length = i, j, 1
+    if length:
+        blocks.append((low_i, low_j, length))
+    return blocks
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[Block]:
     """The longest subsequence in which both numbers rise, as blocks; the first numbers rise already."""
+    seconds = [j for _, j in pairs]
+    if seconds == sorted(seconds):  # the usual case: nothing has moved
+        return _runs(pairs)
     tails: list[int] = []  # the smallest second number that ends a run of each length
     tail_pairs: list[int] = []
     before: list[int] = []
     last = -1
-    for index, (_, j) in enumerate(pairs):
-        if j > last:  # the usual case: nothing has moved
+    for index, j in enumerate(seconds):
+        if j > last:
             before.append(tail_pairs[-1] if tail_pairs else -1)
             tails.append(j)
             tail_pairs.append(index)
@@ -156,23 +168,13 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[Block]:
         tails[length] = j
         tail_pairs[length] = index
         last = tails[-1]
-    blocks: list[Block] = []
-    index = tail_pairs[-1] if tail_pairs else -1
-    low_i, low_j, length = -1, -1, 0
-    while index >= 0:  # backwards, so a block grows at its beginning
-        i, j = pairs[index]
-        if i + 1 == low_i and j + 1 == low_j:
-            length += 1
-        else:
-            if length:
-                blocks.append((low_i, low_j, length))
-            length = 1
-        low_i, low_j = i, j
+    longest: list[tuple[int, int]] = []
+    index = tail_pairs[-1]
+    while index >= 0:
+        longest.append(pairs[index])
         index = before[index]
-    if length:
-        blocks.append((low_i, low_j, length))
-    blocks.reverse()
-    return blocks
+    longest.reverse()
+    return _runs(longest)
 
 
 def _joined(blocks: list[Block]) -> list[Block]:

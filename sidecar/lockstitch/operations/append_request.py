@@ -14,7 +14,7 @@ from lockstitch.codec import MAX_DEPTH, NOTHING, ParseError, Raw, decode_part, e
 from lockstitch.operations.call import PlainForm
 from lockstitch.operations.contents import SPILL_BYTES
 from lockstitch.timeline.incoming import Incoming
-from lockstitch.timeline.plain_items import PlainItem, PlainTurnStart, may_nest, plain_item, plain_payload
+from lockstitch.timeline.plain_items import PlainDelta, PlainItem, PlainTurnStart, may_nest, plain_item, plain_payload
 from lockstitch_protocol.ids import are_ids
 
 WHOLE_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
@@ -89,7 +89,11 @@ def plain_append(sent: SentAppend) -> PlainAppend | None:
         elif len(payload) > _SHORT and not is_shallow(payload, _ABOVE):
             return None
         elif bare and item_id is None and (brief := plain_payload(type_, payload)) is not None:
-            if type(brief) is PlainTurnStart:
+            if type(brief) is PlainDelta:
+                ids.append(brief.itemId)
+                streamed = {"itemId": brief.itemId, "delta": brief.delta}
+                events.append(Incoming(type_, streamed, turn_id, brief.itemId))
+            elif type(brief) is PlainTurnStart:
                 ids.append(brief.turnId)
                 events.append(Incoming(type_, {"turnId": brief.turnId}, turn_id or brief.turnId))
             else:

@@ -16,7 +16,7 @@ import msgspec
 
 from lockstitch.codec import encode
 from lockstitch.rollout.line import Draft
-from lockstitch.timeline.jobs import Committed, Happening, Job, Removed
+from lockstitch.timeline.jobs import Committed, Happening, Job, Removed, Streamed
 
 if TYPE_CHECKING:
     from lockstitch.operations.call import Connection
@@ -167,7 +167,8 @@ class Feed:
         """What a group did. Those whose request is not answered yet wait for its reply, and so does what follows."""
         for happening in happenings:
             key = happening.thread_id.lower()
-            if key not in self._watching:
+            watching = self._watching.get(key)
+            if watching is None or (isinstance(happening, Streamed) and all(one.deaf for one in watching)):
                 continue
             batch = _Batch([happening], happening.hold is None, self._watchers_of(key, happening))
             self._held.setdefault(key, deque()).append(batch)

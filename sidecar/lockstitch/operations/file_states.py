@@ -89,21 +89,26 @@ class FileStates:
         return self._after_of(row, sequence)
 
     def before_edits_since(self, path: str, sequence: int) -> Side:
-        """The file as the first edit after that event found it: what was captured on the way to it counts."""
+        """The file as what came after that event found it.
+
+        That is what the first edit was told it found, else the first capture: a later one records what happened since,
+        as a command's work. Where nothing but one capture is known, the file is as that capture found it.
+        """
         rows = self._rows("path=? AND sequence>? ORDER BY sequence", path, sequence)
         away = self._renamed_away(path, sequence, None)
-        revealed: CheckpointRow | None = None
+        found: CheckpointRow | None = None
         for row in rows:
             if row.op != "confirmed" and row.source not in _REVEALS:
                 break
             if away is not None and away.sequence < row.sequence:
                 break
-            if row.version_no is not None:
-                revealed = row
+            told = row.op == "confirmed" or row.version_no is not None
+            if told and (found is None or row.source == "external"):
+                found = row
         else:
-            if away is None:
+            if found is None and away is None:
                 return self._newest(path)
-        return self.at(path, sequence) if revealed is None else self._after_of(revealed, revealed.sequence)
+        return self.at(path, sequence) if found is None else self._after_of(found, found.sequence)
 
     def told_of(self, path: str, sequence: int) -> int:
         """The last event until then that recorded anything of a path; 0 if there is none."""

@@ -51,12 +51,12 @@ async def delete(runtime: Runtime, call: Call, params: wire.ThreadParams) -> dic
 
 async def remove(runtime: Runtime, call: Call, thread_id: str) -> None:
     """Delete a thread for a request."""
-    if thread_id not in runtime.ephemeral and runtime.refusal is None:
-        await runtime.read(View.require_all)  # what only this thread needs is known when all are read
     async with runtime.order.turn(thread_id):
         if thread_id in runtime.ephemeral:
             await runtime.ephemeral.delete(call, thread_id)
             return
+        if runtime.refusal is None:
+            await runtime.read(View.require_all)  # what only this thread needs is known when all are read
         job, future = _alone(runtime, call, thread_id, lambda writer: moves.delete(writer, thread_id))
     await runtime.settled(call, job, future)
 

@@ -23,6 +23,8 @@ class _Selector(selectors.DefaultSelector):
     def __init__(self, floor: threading.Lock) -> None:
         super().__init__()
         self._floor = floor
+        self.is_woken = False
+        """What there is to do will be seen without another wake-up."""
 
     def select(self, timeout: float | None = None) -> Any:
         self._floor.release()
@@ -30,6 +32,7 @@ class _Selector(selectors.DefaultSelector):
             return super().select(timeout)
         finally:
             self._floor.acquire()
+            self.is_woken = False
 
 
 class FloorLoop(asyncio.SelectorEventLoop):
@@ -39,12 +42,14 @@ class FloorLoop(asyncio.SelectorEventLoop):
         self.floor = threading.Lock()
         self.floor.acquire()
         self._home = threading.get_ident()
-        super().__init__(_Selector(self.floor))
+        self._waits = _Selector(self.floor)
+        super().__init__(self._waits)
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
         """As any loop does it; where another thread has the floor, the loop wakes up for it."""
-        if threading.get_ident() == self._home:
+        if threading.get_ident() == self._home or self._waits.is_woken:
             return super().call_soon(callback, *args, context=context)
+        self._waits.is_woken = True  # once, however much there is to do
         return super().call_soon_threadsafe(callback, *args, context=context)
 
 

@@ -307,9 +307,9 @@ def appended(batch: Batch, admission: Admission, first: int, made: EncodedAppend
     else:
         events = b"[%b]" % b",".join([_event(thread_id, batch, admission, answer, first) for answer in answers])
         repeated = sum(type(answer) is Answer and answer.repeated is not None for answer in answers)
-    return Appended(
-        thread_id, events, repeated, copy_of(batch.state.thread), admission.open_turn_id, first, admission.drafts
-    )
+    # Streamed text changes no row yet, and nobody asks for it.
+    thread = copy_of(batch.state.thread) if admission.drafts or repeated else batch.state.thread
+    return Appended(thread_id, events, repeated, thread, admission.open_turn_id, first, admission.drafts)
 
 
 def _event(thread_id: str, batch: Batch, admission: Admission, answer: int | Answer, first: int) -> bytes:

@@ -30,6 +30,7 @@ FORMAT = 1
 """The newest rollout format that this program writes."""
 
 _MOST_OPEN = 64
+_FRESH_SECONDS = 0.005
 _TRIM_EVERY = 64
 """A look at all threads at hand costs some microseconds; not every group pays for it."""
 _MOST_IDS = 1 << 18
@@ -45,6 +46,7 @@ class HotThreads:
         self._segments: dict[str, Segments] = {}
         self._durable_folders: set[Path] = set()
         self._until_trim = 0
+        self._fresh_at = -1.0
         self.version = -1
         """`PRAGMA data_version` when the batches were last known to be current."""
 
@@ -57,6 +59,15 @@ class HotThreads:
             return self.version == self._writer.database.pragma("data_version")
         except (RuntimeError, apsw.Error):
             return False
+
+    def was_fresh(self) -> bool:
+        """The same, up to a few milliseconds ago: text that streams need not ask the database for each word."""
+        now = time.monotonic()
+        if now - self._fresh_at > _FRESH_SECONDS:
+            if not self.is_fresh():
+                return False
+            self._fresh_at = now
+        return True
 
     def recheck(self) -> None:
         """Somebody else has written: drop what is no longer as the database says. Within the transaction."""
@@ -277,7 +288,7 @@ class HotThreads:
     def forget(self) -> None:
         for key in list(self._batches):
             self.drop(key)
-        self.version = -1
+        self.version, self._fresh_at = -1, -1.0
 
     def close(self) -> None:
         self.forget()

@@ -272,6 +272,13 @@ class _Nothing(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A payload that says nothing."""
 
 
+class PlainDelta(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Streamed text."""
+
+    itemId: str  # noqa: N815
+    delta: str
+
+
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -284,7 +291,11 @@ class _Usage(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     reasoningOutputTokens: _Count  # noqa: N815
 
 
+_decode_delta = msgspec.json.Decoder(PlainDelta).decode
 _decoders = {
+    "message.delta": _decode_delta,
+    "reasoning.delta": _decode_delta,
+    "command.output": _decode_delta,
     "turn.started": msgspec.json.Decoder(PlainTurnStart).decode,
     "turn.completed": msgspec.json.Decoder(_Nothing).decode,
     "provider.usage": msgspec.json.Decoder(_Usage).decode,

@@ -482,7 +482,7 @@ class Writer(Held):
     def _take_delta(self, job: AppendJob) -> bool:
         """Take streamed text in without the lock, if its thread is hot and its segment has room."""
         batch = self._hot.find(job.thread_id)
-        if batch is None or not (self._holds or self._hot.is_fresh()) or batch.state.thread.open_turn_no is None:
+        if batch is None or not (self._holds or self._hot.was_fresh()) or batch.state.thread.open_turn_no is None:
             return False
         from lockstitch.timeline.group import Admission, appended
 
