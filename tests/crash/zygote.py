@@ -122,6 +122,11 @@ def main() -> None:
 
 
 def _import_everything() -> None:
+    # the library's too: another user may not be able to read where it is
+    import concurrent.futures.thread
+    import ctypes
+    import shutil
+
     import lockstitch.artifacts.restore_journal
     import lockstitch.operations.contents
     import lockstitch.operations.memory_contents
@@ -136,9 +141,10 @@ def _import_everything() -> None:
     import lockstitch.rpc.serve
     import lockstitch.timeline.ephemeral
     import lockstitch.timeline.frozen
-    import lockstitch.timeline.group  # noqa: F401
+    import lockstitch.timeline.group
     from lockstitch_protocol.methods import METHODS
 
+    del concurrent, ctypes, shutil, lockstitch
     for method in METHODS.values():
         method.params.model_rebuild()
 
