@@ -19,6 +19,8 @@ def status_at_once(runtime: Runtime, call: Call, params: NoParams) -> dict[str, 
     processes = runtime.processes_known()
     if processes is None or (runtime.refusal is None and runtime.writer.behind):
         return NOT_NOW
+    if runtime.index_build is not None and not runtime.index_build.is_done:
+        return NOT_NOW
     return _status(runtime, 0, processes)
 
 
