@@ -94,6 +94,8 @@ clean:
 .venv/.made:
 	@test -n "$(PYTHON)" || { echo 'Python 3.11 or newer is needed; name it with make PYTHON=/path/to/python' >&2; exit 1; }
 	$(PYTHON) -m venv .venv
+	@# The scripts that an older pip writes import re, a third of the time to the first reply.
+	$(PIP) install --upgrade pip
 	@touch $@
 
 .venv/.runtime: .venv/.made pyproject.toml

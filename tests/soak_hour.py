@@ -110,6 +110,8 @@ class Speaker:
         begun = time.perf_counter()
 
         def answered(result: bytes, at: float) -> None:
+            if result == b"null":
+                return  # it was refused, which is among the faults
             self.took.append(at - begun)
             event = msgspec.json.decode(result)["events"][0]
             if event["sequence"] % _EVERY == 0:

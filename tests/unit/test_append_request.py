@@ -45,6 +45,9 @@ def told(incoming: Incoming) -> tuple[Any, ...]:
         payload: Any = {}
     else:
         payload, item = dict(incoming.payload), None
+        if incoming.settled is not None:
+            assert not payload
+            payload = codec.decode(incoming.settled)
         if incoming.type in ("item.started", "item.updated", "item.completed"):
             item = item_of(incoming.type, payload, "", None)
             del payload["item"]
