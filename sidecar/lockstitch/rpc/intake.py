@@ -32,6 +32,10 @@ _MOMENT = 0.02
 _SOON_MS = 1
 """For so long the thread looks out for the next request before it rests."""
 
+_PATIENCE = 0.0002
+"""For so long the thread waits for the floor: after a reply the loop is about to give it up, and without a wait the
+next request would take the long way again, and so on."""
+
 _COST = 1024
 """What a message costs in memory beside its bytes."""
 
@@ -165,7 +169,7 @@ class Intake:
         floor = self._floor
         if not messages:
             return
-        if floor is None or self._batches or not floor.acquire(blocking=False):
+        if floor is None or self._batches or not floor.acquire(timeout=_PATIENCE):
             self._rest_now()
             self._post(messages)
             return
