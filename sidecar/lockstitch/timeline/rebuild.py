@@ -59,7 +59,10 @@ def open_or_rebuild(place: Place, *, force: bool = False) -> Database:
             database.migrate()
             return database
         except DamagedDatabaseError as error:
-            log.info("the projection is rebuilt: %s", error)
+            if isinstance(error.__cause__, FileNotFoundError):
+                log.info("there is no projection yet, it is made from the rollouts")
+            else:
+                log.warning("the projection is made anew from the rollouts: %s", error)
     places = list(unique(place.root.rollouts()))
     if is_small(place.root, places):
         rebuild(place)
