@@ -400,3 +400,15 @@ def test_requests_of_one_thread_run_in_order(host: Host, workspace: Path) -> Non
         host.result(id_)
     types = [e["type"] for e in host.events(thread)][1:]
     assert types == ["runtime.warning", "artifact.snapshot", "thread.updated"] * 20
+
+
+def test_another_process_reads_what_was_answered(tmp_path: Path) -> None:
+    """Rows may follow the answer where nobody else is; a second process never reads behind one."""
+    with Host(tmp_path) as host, Host(tmp_path) as other:
+        host.call("thread/start", threadId="shared")
+        turn = host.append("shared", None, ("turn.started", {}))[0]["turnId"]
+        for number in range(20):
+            item = {"type": "agentMessage", "id": f"item_{number}", "text": "x"}
+            host.append("shared", turn, ("item.completed", {"item": item}))
+            found = other.call("thread/items/list", threadId="shared", limit=1, sortDirection="desc")
+            assert found["data"][0]["item"]["id"] == item["id"]

@@ -186,12 +186,13 @@ class Writer(Held):
         """Write a lone append in the calling thread: it is answered once its lines are durable.
 
         Its rows follow with `store_here`, which has to come next in the same thread, and are committed with those of
-        appends that come soon after it, by `rest_here` at the latest.
+        appends that come soon after it, by `rest_here` at the latest; where nobody else is on the data root.
         """
         self._using.acquire()
         if self._holds and time.monotonic() - self._holds_since > self.place.hold_seconds:
             self._end_hold()
-        usual = self.behind or self._damaged or not self.place.hold_seconds
+        # Another process is to see the rows with the answer.
+        usual = self.behind or self._damaged or not self.place.hold_seconds or self.place.boots.others()
         if usual or not self._serve_lone(job):
             self._end_hold()
             self._serve_group([job], flush_all=False)
