@@ -134,11 +134,12 @@ async def _import_all(local: Local, options: argparse.Namespace, terminal: Termi
 async def _outcomes(local: Local, paths: list[str], progress: Progress) -> AsyncIterator[dict[str, Any]]:
     """What became of each file, in their order; a few are on their way at a time, since each waits for the disk."""
     going: deque[asyncio.Task[dict[str, Any]]] = deque()
+    in_order = asyncio.Lock()  # jobs are accepted in the order of their files, however long each is looked at
     try:
         for path in paths:
             if len(going) == _AT_ONCE:
                 yield await going.popleft()
-            going.append(asyncio.create_task(_import(local, path, progress)))
+            going.append(asyncio.create_task(_import(local, path, progress, in_order)))
         while going:
             yield await going.popleft()
     finally:
@@ -180,7 +181,7 @@ def _is_folder(path: str) -> bool:
     return os.path.isdir(path)
 
 
-async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]:
+async def _import(local: Local, path: str, progress: Progress, in_order: asyncio.Lock) -> dict[str, Any]:
     """Import one session file; a failure is an outcome, so that it stops none of the others."""
     name = one_line(os.path.basename(path))
     try:
@@ -192,7 +193,8 @@ async def _import(local: Local, path: str, progress: Progress) -> dict[str, Any]
                 "sourceClient": "lockstitch",
                 "result": {"threadId": found["thread"]["id"], **result},
             }
-        job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
+        async with in_order:
+            job = (await local.ask("conversationImport/thread/commit", sourcePath=path, confirmed=True))["job"]
         while job["status"] in ("queued", "running"):
             known = job["progress"]
             progress.show(name, known["completedItems"], known["totalItems"], known["phase"].replace("_", " "))
