@@ -206,7 +206,7 @@ def test_scan_of_a_home_directory_looks_into_the_tools_own(tmp_path: Path) -> No
     for folder, source in (
         (".codex/sessions/2026", CODEX),
         (".claude/projects/x", CLAUDE),
-        (".gemini/tmp/h/chats", DOCUMENT),
+        (Path(".gemini", "tmp", "h", "chats"), DOCUMENT),
     ):
         (tmp_path / folder).mkdir(parents=True)
         shutil.copy(source, tmp_path / folder)

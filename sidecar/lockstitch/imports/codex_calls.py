@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lockstitch import codec
+from lockstitch.imports.calls import command_call, mcp_call
 from lockstitch.imports.fields import mapping, milliseconds, sequence, string, whole
 
 SHELLS = frozenset({"shell", "container.exec", "shell_command", "exec_command", "local_shell", "local_shell_call"})
@@ -66,7 +67,7 @@ def describe_call(
         command = command_text(given.get("command", given.get("cmd")))
         if command is not None:
             detail = CallDetail(name, command, directory)
-            return command_item(command, directory), detail
+            return command_call(command, directory), detail
     script = arguments if isinstance(arguments, str) else string(given.get("input")) or ""
     detail = CallDetail(name, script if name == "apply_patch" else "", directory)
     if name == "view_image" and (path := string(given.get("path"))):
@@ -74,23 +75,8 @@ def describe_call(
     full_name = f"{namespace}{name}" if namespace and namespace.startswith("mcp__") else name
     match = re.fullmatch(r"mcp__(.+?)__(.+)", full_name)
     if match:
-        return mcp_item(match[1], match[2], arguments), detail
+        return mcp_call(match[1], match[2], arguments), detail
     return dynamic_item(namespace, name, arguments), detail
-
-
-def command_item(command: str, cwd: str | None) -> dict[str, Any]:
-    return {
-        "type": "commandExecution",
-        "command": command,
-        "cwd": cwd or "",
-        "status": "inProgress",
-        "source": "agent",
-        "commandActions": [],
-    }
-
-
-def mcp_item(server: str, tool: str, arguments: Any) -> dict[str, Any]:
-    return {"type": "mcpToolCall", "server": server, "tool": tool, "status": "inProgress", "arguments": arguments}
 
 
 def dynamic_item(namespace: str | None, tool: str, arguments: Any) -> dict[str, Any]:

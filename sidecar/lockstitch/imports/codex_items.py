@@ -10,6 +10,7 @@ from typing import Any
 
 from lockstitch import codec
 from lockstitch.imports import codex_calls
+from lockstitch.imports.calls import command_call, mcp_call
 from lockstitch.imports.codex_calls import CallDetail
 from lockstitch.imports.codex_edits import CodexEdits
 from lockstitch.imports.codex_head import is_context, message_texts
@@ -310,7 +311,7 @@ class CodexItems:
         else:
             cwd = (string(told.get("cwd")) or self.cwd or "").removeprefix("file://")
             command = codex_calls.command_text(told.get("command")) or ""
-            item = codex_calls.finish_command(codex_calls.command_item(command, cwd), told)
+            item = codex_calls.finish_command(command_call(command, cwd), told)
         item.pop("id", None)
         self._tell(call_id, item)
 
@@ -324,7 +325,7 @@ def _strings(values: Any) -> list[str]:
 
 
 def _mcp_item(told: dict[str, Any]) -> dict[str, Any]:
-    return codex_calls.mcp_item(str(told.get("server") or ""), str(told.get("tool") or ""), told.get("arguments"))
+    return mcp_call(str(told.get("server") or ""), str(told.get("tool") or ""), told.get("arguments"))
 
 
 def _dynamic_item(told: dict[str, Any]) -> dict[str, Any]:
